@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rota/base.h - status codes, time, memory and interruption: what every other header needs.
+ *
+ *     int status = rota_sleep(ROTA_MS(20));
+ *     if (status == ROTA_EINTERRUPTED)
+ *         return;                            // somebody wants this thread to stop waiting
+ *     if (status != ROTA_OK)
+ *         fprintf(stderr, "sleep: %s\n", rota_strerror(status));
+ *
+ * Conventions of all headers. A call that can fail returns an int: ROTA_OK or one of the negative
+ * codes below. A call that fails changes nothing: what you passed in is still yours, and what it
+ * would have given you is not written. NULL where something is needed is ROTA_EINVAL, or does
+ * nothing, or answers 0, false or NULL where a call returns no status; it never crashes. Every
+ * call may be made from any thread, with or without a lock of yours, in a task or outside, but
+ * not in a signal handler. None prints anything or ends the process.
+ */
+#ifndef ROTA_BASE_H
+#define ROTA_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Around declarations: C names in C++, and visible outside a library that hides the rest. */
+#ifdef __cplusplus
+#define ROTA_BEGIN_C extern "C" {
+#define ROTA_END_C   }
+#else
+#define ROTA_BEGIN_C
+#define ROTA_END_C
+#endif
+#ifdef __GNUC__
+#define ROTA_BEGIN ROTA_BEGIN_C _Pragma("GCC visibility push(default)")
+#define ROTA_END   _Pragma("GCC visibility pop") ROTA_END_C
+#else
+#define ROTA_BEGIN ROTA_BEGIN_C
+#define ROTA_END   ROTA_END_C
+#endif
+
+ROTA_BEGIN
+
+#define ROTA_VERSION_MAJOR 0
+#define ROTA_VERSION_MINOR 1
+#define ROTA_VERSION_PATCH 0
+
+const char *rota_version(void); /* of the library that is linked: "MAJOR.MINOR.PATCH" */
+
+/* -- Status ---------------------------------------------------------------------------------- */
+
+enum {
+    ROTA_OK = 0,
+    ROTA_EINVAL = -1,       /* an argument is NULL, out of range or contradicts another          */
+    ROTA_ENOMEM = -2,       /* no memory                                                          */
+    ROTA_EAGAIN = -3,       /* the system refused a thread or a descriptor                        */
+    ROTA_EREJECTED = -4,    /* the executor is shut down, or saturated, and did not take the task */
+    ROTA_ECANCELED = -5,    /* the task was cancelled                                             */
+    ROTA_EFAILED = -6,      /* the task failed: rota_future_error tells its own code              */
+    ROTA_ETIMEDOUT = -7,    /* the time given ran out                                             */
+    ROTA_EINTERRUPTED = -8, /* the calling thread was interrupted while it waited                 */
+    ROTA_EDEADLOCK = -9,    /* the call would wait for the caller itself                          */
+    ROTA_EBUSY = -10,       /* still in use                                                       */
+    ROTA_ENOTSUP = -11,     /* this kind of executor or queue cannot do that                      */
+    ROTA_EFULL = -12,       /* a queue without room, from a call that does not wait               */
+    ROTA_EEMPTY = -13       /* a queue without elements, from a call that does not wait           */
+};
+
+const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
+
+/* -- Time ------------------------------------------------------------------------------------ */
+
+/*
+ * Durations and points in time are nanoseconds on the monotonic clock, which steps of the wall
+ * clock do not touch. A timeout of 0 or less is one attempt without waiting; ROTA_FOREVER is no
+ * timeout. No sum of times in the library overflows. The macros are plain arithmetic, and take
+ * fractions, too: ROTA_MS(0.5).
+ */
+typedef int64_t rota_ns;
+
+#define ROTA_US(n)      ((rota_ns)((n)*INT64_C(1000)))
+#define ROTA_MS(n)      ((rota_ns)((n)*INT64_C(1000000)))
+#define ROTA_SEC(n)     ((rota_ns)((n)*INT64_C(1000000000)))
+#define ROTA_MINUTES(n) ((rota_ns)((n)*INT64_C(60000000000)))
+#define ROTA_HOURS(n)   ((rota_ns)((n)*INT64_C(3600000000000)))
+#define ROTA_FOREVER    INT64_MAX
+
+rota_ns rota_now(void);
+
+/* -- Memory ---------------------------------------------------------------------------------- */
+
+/*
+ * The memory that the library uses, malloc's unless you say otherwise: set once, before anything
+ * else; ROTA_EBUSY once the library has used memory. `alloc` gives a block aligned as malloc's, or
+ * NULL; `free` is told the size that was asked for, and is never given NULL. Both may be called
+ * from any thread at any time, and must not call the library.
+ */
+typedef struct rota_allocator {
+    void *(*alloc)(size_t size, void *ctx);
+    void (*free)(void *block, size_t size, void *ctx);
+    void *ctx;
+} rota_allocator;
+
+int rota_set_allocator(const rota_allocator *allocator); /* copied */
+
+/* -- Interruption ---------------------------------------------------------------------------- */
+
+/*
+ * Interruption is cooperative, as in Java: interrupting a thread sets its flag and ends the rota
+ * call that it waits in, with ROTA_EINTERRUPTED, which clears the flag. A call that need not wait
+ * leaves the flag alone. A task that computes without waiting looks at the flag itself.
+ *
+ * Each task has a flag of its own while it runs, and a thread has one outside of tasks. A task that
+ * is cancelled with rota_future_cancel_now is interrupted, and no other: not the one that its
+ * thread runs next, nor one that this thread runs while the task waits. To interrupt a thread is
+ * to interrupt what it runs at that moment; what is not seen by then stays for what comes after.
+ */
+typedef struct rota_thread rota_thread;
+
+/* The calling thread: to be used until that ends. NULL only when out of memory. */
+rota_thread *rota_thread_self(void);
+void rota_thread_interrupt(rota_thread *thread); /* also the calling one; twice is as once */
+
+bool rota_interrupted(void);    /* the calling thread's flag, which this clears */
+bool rota_is_interrupted(void); /* the same, left as it is                      */
+
+/* For at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED, also at once if the flag is set. */
+int rota_sleep(rota_ns duration);
+
+/* -- The machine ----------------------------------------------------------------------------- */
+
+/* CPUs this process may use: affinity and cgroup quotas counted in. Never 0. Reads files. */
+unsigned rota_cpu_count(void);
+
+ROTA_END
+#endif

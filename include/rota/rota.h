@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* rota/rota.h - all of it. */
+#ifndef ROTA_ROTA_H
+#define ROTA_ROTA_H
+
+#include <rota/base.h>
+#include <rota/executor.h>
+#include <rota/future.h>
+#include <rota/task.h>
+
+#endif

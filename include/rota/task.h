@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rota/task.h - what an executor runs.
+ *
+ *     static void *parse(void *arg)              // a task is a function
+ *     {
+ *         struct file *file = arg;
+ *         if (!file_open(file))
+ *             return rota_fail(ENOENT);          // it failed, with a code of its own
+ *         return file_parse(file);               // what it returns is its result
+ *     }
+ *
+ *     rota_call call = {.fn = parse, .arg = file,
+ *                       .discard = file_drop,    // instead of parse, if it never runs
+ *                       .free_result = tree_free};
+ *     rota_submit_call(executor, &call, &future);
+ */
+#ifndef ROTA_TASK_H
+#define ROTA_TASK_H
+
+#include <rota/base.h>
+
+ROTA_BEGIN
+
+/* The shape of every task: a pthread start routine. What it returns is its result. */
+typedef void *rota_fn(void *arg);
+
+/*
+ * How a task fails: `return rota_fail(code);` - with any nonzero code of its own. Returns NULL. The
+ * last call counts, and rota_fail(0) takes it back; outside a task it does nothing. What a task
+ * returns beside a failure is ignored, and not freed.
+ *
+ * A task that ends its thread (pthread_exit, pthread_cancel) has failed with ROTA_ECANCELED as its
+ * code. One that leaves by longjmp is not supported.
+ */
+void *rota_fail(int code);
+
+/* A call in full, where fn and arg alone do not say enough. Zero is every field's default. */
+typedef struct rota_call {
+    rota_fn *fn;
+    void *arg;
+
+    /* Runs instead of fn once it is certain that fn never will; of a periodic task: once, when no
+       further run will come. */
+    void (*discard)(void *arg);
+
+    /* The future owns the result, and frees it when it goes. */
+    void (*free_result)(void *result);
+
+    const char *name;  /* for traces and listings; not copied */
+    void *reserved[3]; /* NULL in a call of yours; not to be read */
+} rota_call;
+
+/* A task in an executor's hands, as hooks, rejection handlers and rota_shutdown_now see it. */
+typedef struct rota_task rota_task;
+typedef struct rota_future rota_future;
+
+const rota_call *rota_task_call(const rota_task *task); /* good as long as the task is yours */
+rota_future *rota_task_future(const rota_task *task);   /* borrowed; NULL: rota_execute's task */
+
+/*
+ * Both end the task's life: every task that is handed out must meet exactly one of them, or be
+ * passed on with rota_execute_task. A task whose future is done already - cancelled, or completed by
+ * hand - has no more to do, and either only lets go of it.
+ */
+void rota_task_run(rota_task *task);     /* here and now, on the calling thread */
+void rota_task_discard(rota_task *task); /* never: discard(arg) runs, its future is cancelled */
+
+ROTA_END
+#endif
