@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * linux.c - os.h on Linux: futex, eventfd, affinity and control groups.
+ */
+#define _GNU_SOURCE
+#include "os/os.h"
+
+#include "os/cgroup.h"
+#include "os/fault.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* -- Waiting on a word ---------------------------------------------------- */
+
+static struct timespec to_timespec(rota_ns ns)
+{
+    if (ns < 0)
+        ns = 0;
+    return (struct timespec){.tv_sec = (time_t)(ns / ROTA_SEC(1)),
+                             .tv_nsec = (long)(ns % ROTA_SEC(1))};
+}
+
+/* Errors are wake-ups for no reason, which callers expect. */
+void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
+{
+    struct timespec until = to_timespec(deadline);
+    int saved_errno = errno;
+
+    /* The bitset form is the one whose time is absolute, on the monotonic clock. */
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+            deadline == ROTA_FOREVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
+    errno = saved_errno;
+}
+
+void rota__os_wake(rota__os_word *word)
+{
+    int saved_errno = errno;
+
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    errno = saved_errno; /* EFAULT: the waiter's memory is gone, and so is the waiter */
+}
+
+/* -- Time and CPUs -------------------------------------------------------- */
+
+rota_ns rota__os_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec;
+}
+
+/* How many CPUs the scheduler may put this process on; 0: it does not say. */
+static unsigned affinity_cpus(void)
+{
+    /* The kernel refuses a set smaller than its own; 64 Ki CPUs are enough. */
+    unsigned long set[65536 / (CHAR_BIT * sizeof(unsigned long))];
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
+    unsigned count = 0;
+
+    for (size_t i = 0; bytes > 0 && i < (size_t)bytes / sizeof set[0]; i++)
+        count += (unsigned)__builtin_popcountl(set[i]);
+    return count;
+}
+
+unsigned rota__os_cpu_count(void)
+{
+    int saved_errno = errno;
+    int cancel_state;
+    unsigned cpus = affinity_cpus();
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    unsigned quota = rota__cgroup_cpus("");
+    pthread_setcancelstate(cancel_state, NULL);
+
+    if (cpus == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        cpus = online > 0 ? (unsigned)online : 1;
+    }
+    errno = saved_errno;
+    return quota != 0 && quota < cpus ? quota : cpus;
+}
+
+void rota__os_pin(unsigned cpu)
+{
+    unsigned long set[65536 / (CHAR_BIT * sizeof(unsigned long))] = {0};
+    const unsigned width = CHAR_BIT * sizeof set[0];
+
+    if (cpu / width >= sizeof set / sizeof set[0])
+        return;
+    set[cpu / width] = 1UL << (cpu % width);
+    syscall(SYS_sched_setaffinity, 0, sizeof set, set);
+}
+
+void rota__os_name(const char *name)
+{
+    char cut[ROTA__OS_NAME_SIZE] = {0};
+
+    strncpy(cut, name, sizeof cut - 1);
+    pthread_setname_np(pthread_self(), cut);
+}
+
+/* -- A descriptor that turns readable ------------------------------------- */
+
+int rota__os_event_open(rota__os_event *event)
+{
+    int saved_errno = errno;
+    int fd = rota__fault(ROTA__FAULT_EVENT) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    errno = saved_errno;
+    if (fd < 0)
+        return ROTA_EAGAIN;
+    *event = (rota__os_event){fd, fd};
+    return ROTA_OK;
+}
+
+void rota__os_event_signal(const rota__os_event *event)
+{
+    int saved_errno = errno;
+    int cancel_state;
+    uint64_t one = 1;
+    ssize_t written;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    do
+        written = write(event->signal, &one, sizeof one);
+    while (written < 0 && errno == EINTR);
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+}
+
+void rota__os_event_close(const rota__os_event *event)
+{
+    int saved_errno = errno;
+    int cancel_state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    close(event->readable);
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os.h - what the library asks of a system, and nothing more.
+ *
+ * This folder alone makes system calls, calls pthread functions and asks which
+ * platform it is on. Each function promises the least that its callers can
+ * live with: a wait may end for no reason, a name may be cut, a CPU may not be
+ * pinned. linux.c and posix.c each implement the first three groups, the build
+ * chooses one; thread.c and guard.c serve both.
+ *
+ * None is a cancellation point: pthread_cancel does not tear a thread out of
+ * the middle of the library, with a lock held or in somebody's list.
+ */
+#ifndef ROTA_OS_OS_H
+#define ROTA_OS_OS_H
+
+#include <rota/base.h>
+#include <stdatomic.h>
+
+/* -- Waiting on a word ---------------------------------------------------- */
+
+typedef _Atomic(uint32_t) rota__os_word;
+
+/*
+ * Sleeps while *word is `expected`, at most until `deadline` on rota__os_now's
+ * clock (ROTA_FOREVER: without limit). Returns when woken, when the time is up,
+ * when *word is something else, or for no reason: callers look again.
+ */
+void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline);
+
+/*
+ * Wakes one who waits on `word`, perhaps more. Only the address counts: the
+ * word itself may be gone, as the waiter may have seen it change and left. Then
+ * some other wait ends for no reason, which every wait must bear.
+ */
+void rota__os_wake(rota__os_word *word);
+
+/* -- Time and CPUs -------------------------------------------------------- */
+
+rota_ns rota__os_now(void);           /* monotonic; not affected by the wall clock */
+unsigned rota__os_cpu_count(void);    /* that this process may use; at least 1 */
+void rota__os_pin(unsigned cpu);      /* the calling thread, if the system lets us */
+void rota__os_name(const char *name); /* the calling thread; cut to what fits */
+
+/* -- A descriptor that turns readable ------------------------------------- */
+
+typedef struct rota__os_event {
+    int readable; /* what the user polls */
+    int signal;   /* where it is signalled; the same one where that is possible */
+} rota__os_event;
+
+int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN when there is none left */
+void rota__os_event_signal(const rota__os_event *event);
+void rota__os_event_close(const rota__os_event *event);
+
+/* -- Threads (thread.c) --------------------------------------------------- */
+
+#define ROTA__OS_ANY_CPU   UINT32_MAX
+#define ROTA__OS_NAME_SIZE 16 /* with its NUL, as Linux has it */
+
+typedef struct rota__os_thread_options {
+    const char *name;  /* cut to fit; NULL: that of the creating thread */
+    size_t stack_size; /* 0: the system's default; less than the least is the least */
+    uint32_t cpu;      /* or ROTA__OS_ANY_CPU */
+} rota__os_thread_options;
+
+/* A thread, and what it was started with: it stays where it is until joined. */
+typedef struct rota__os_thread {
+    void (*body)(void *arg);
+    void *arg;
+    uintptr_t handle;
+    uint32_t cpu;
+    char name[ROTA__OS_NAME_SIZE];
+} rota__os_thread;
+
+/*
+ * Starts body(arg) on a new thread with all signals blocked. ROTA_EAGAIN when
+ * the system refuses; `body` is then never called.
+ */
+int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options *options,
+                          void (*body)(void *arg), void *arg);
+void rota__os_thread_join(rota__os_thread *thread);
+
+/* Called with itself when a thread ends that has set it. */
+typedef struct rota__os_exit {
+    void (*run)(struct rota__os_exit *self);
+} rota__os_exit;
+
+/* For the calling thread, in place of what it set before. ROTA_ENOMEM. */
+int rota__os_at_thread_exit(rota__os_exit *exit);
+
+void rota__os_yield(void);
+
+/*
+ * Calls body(arg). If that ends the thread (pthread_exit, pthread_cancel)
+ * instead of returning, calls torn(arg) on the way out. (guard.c)
+ */
+void rota__os_guarded(void (*body)(void *arg), void (*torn)(void *arg), void *arg);
+
+#endif
