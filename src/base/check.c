@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void rota__bug(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "rota: bug in the library: %s:%d: not so: %s\n", file, line, condition);
+    abort();
+}

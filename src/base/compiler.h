@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler.h - what is asked of the compiler beyond C11, for gcc and clang.
+ */
+#ifndef ROTA_BASE_COMPILER_H
+#define ROTA_BASE_COMPILER_H
+
+#include <stddef.h>
+
+#define ROTA__LIKELY(x)   __builtin_expect(!!(x), 1)
+#define ROTA__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ROTA__NOINLINE    __attribute__((noinline))
+
+/* The struct that has `member` at `pointer`. */
+#define ROTA__CONTAINER(pointer, type, member) \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/*
+ * How thread-local data is found. With glibc our few bytes fit into what every
+ * thread has from the start, also after dlopen, so that no call is needed to
+ * find them; other C libraries do not promise that.
+ */
+#if defined(__GLIBC__)
+#define ROTA__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define ROTA__TLS_MODEL
+#endif
+
+/* Tells the CPU that this thread is spinning. */
+static inline void rota__cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/heap.h"
+
+#include "base/alloc.h"
+#include "base/check.h"
+
+#include <string.h>
+
+enum { CHILDREN = 4, FIRST_CAPACITY = 16 };
+
+static size_t parent_of(size_t place)
+{
+    return (place - 1) / CHILDREN;
+}
+
+static bool is_before(const rota__heap_slot *a, const rota__heap_slot *b)
+{
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
+{
+    heap->slots[place] = slot;
+    slot.item->place = place; /* H2 */
+}
+
+/* Puts `slot` at `place` or above it, where it belongs. */
+static void sift_up(rota__heap *heap, size_t place, rota__heap_slot slot)
+{
+    while (place > 0 && is_before(&slot, &heap->slots[parent_of(place)])) {
+        put(heap, place, heap->slots[parent_of(place)]);
+        place = parent_of(place);
+    }
+    put(heap, place, slot); /* H1 */
+}
+
+static size_t first_child(const rota__heap *heap, size_t place)
+{
+    size_t best = place * CHILDREN + 1;
+    size_t end = best + CHILDREN < heap->count ? best + CHILDREN : heap->count;
+
+    for (size_t child = best + 1; child < end; child++) {
+        if (is_before(&heap->slots[child], &heap->slots[best]))
+            best = child;
+    }
+    return best;
+}
+
+/* Puts `slot` at `place` or below it, where it belongs. */
+static void sift_down(rota__heap *heap, size_t place, rota__heap_slot slot)
+{
+    while (place * CHILDREN + 1 < heap->count) {
+        size_t child = first_child(heap, place);
+        if (!is_before(&heap->slots[child], &slot))
+            break;
+        put(heap, place, heap->slots[child]);
+        place = child;
+    }
+    put(heap, place, slot); /* H1 */
+}
+
+static int set_capacity(rota__heap *heap, size_t capacity)
+{
+    rota__heap_slot *slots = rota__alloc_array(capacity, sizeof *slots);
+
+    if (slots == NULL)
+        return ROTA_ENOMEM;
+    if (heap->count > 0)
+        memcpy(slots, heap->slots, heap->count * sizeof *slots);
+    rota__free(heap->slots, heap->capacity * sizeof *slots);
+    heap->slots = slots;
+    heap->capacity = capacity;
+    return ROTA_OK;
+}
+
+int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uint64_t sequence)
+{
+    if (item->place != ROTA__HEAP_OUT)
+        return ROTA_EINVAL;
+    if (heap->count == heap->capacity) {
+        size_t more = heap->capacity + heap->capacity / 2;
+        int status = set_capacity(heap, more > FIRST_CAPACITY ? more : FIRST_CAPACITY);
+        if (status != ROTA_OK)
+            return status;
+    }
+    heap->count++;
+    sift_up(heap, heap->count - 1, (rota__heap_slot){time, sequence, item});
+    return ROTA_OK;
+}
+
+bool rota__heap_remove(rota__heap *heap, rota__heap_item *item)
+{
+    size_t place = item->place;
+
+    if (place >= heap->count || heap->slots[place].item != item)
+        return false;
+    rota__heap_slot last = heap->slots[--heap->count];
+    item->place = ROTA__HEAP_OUT;
+    if (last.item != item) {
+        sift_down(heap, place, last);
+        if (last.item->place == place)
+            sift_up(heap, place, last);
+    }
+    /* Gives memory back after a burst; if there is none for less, it keeps more. */
+    if (heap->capacity > FIRST_CAPACITY && heap->count < heap->capacity / 4)
+        set_capacity(heap, heap->capacity / 2);
+    return true;
+}
+
+void rota__heap_free(rota__heap *heap)
+{
+    for (size_t i = 0; i < heap->count; i++)
+        rota__heap_item_init(heap->slots[i].item);
+    rota__free(heap->slots, heap->capacity * sizeof *heap->slots);
+    *heap = (rota__heap){0};
+}
+
+void rota__heap_check(const rota__heap *heap)
+{
+    ROTA__ASSERT(heap->count <= heap->capacity);
+    for (size_t i = 0; i < heap->count; i++) {
+        ROTA__ASSERT(heap->slots[i].item->place == i);                                   /* H2 */
+        ROTA__ASSERT(i == 0 || !is_before(&heap->slots[i], &heap->slots[parent_of(i)])); /* H1 */
+    }
+}

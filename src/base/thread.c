@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/thread.h"
+
+#include "base/park.h"
+
+_Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
+
+/* -- A thread's life ------------------------------------------------------ */
+
+/* Destructors that run after this one may enter the thread once more. */
+static void at_thread_exit(rota__os_exit *at_exit)
+{
+    rota_thread *self = ROTA__CONTAINER(at_exit, rota_thread, at_exit);
+    unsigned turns = 0;
+
+    self->watched = false;
+    rota__magazines_empty(&self->magazines);
+    while (rota__load_acquire(&self->pins) != 0) /* T3; pairs with rota__unpin */
+        rota__backoff(&turns);
+}
+
+void rota__thread_enter(rota_thread *self)
+{
+    if (self->current == NULL) {
+        self->outermost.thread = self;
+        self->current = &self->outermost;
+        self->at_exit.run = at_thread_exit;
+    }
+    self->watched = rota__os_at_thread_exit(&self->at_exit) == ROTA_OK;
+}
+
+rota_thread *rota_thread_self(void)
+{
+    rota_thread *self = rota__self();
+
+    return self->watched ? self : NULL;
+}
+
+/* -- Executions ----------------------------------------------------------- */
+
+void rota__execution_begin(rota__execution *execution, const void *subject)
+{
+    rota_thread *self = rota__self();
+
+    if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0)) {
+        rota__store_relaxed(&self->interrupted, 0);
+        rota__store_relaxed(&self->current->interrupted, 1); /* T1 */
+    }
+    execution->thread = self;
+    execution->outer = self->current;
+    execution->subject = subject;
+    rota__store_relaxed(&execution->interrupted, 0);
+    execution->may_fail = true;
+    execution->error = 0;
+    self->current = execution;
+}
+
+void rota__execution_end(rota__execution *execution)
+{
+    execution->thread->current = execution->outer;
+}
+
+bool rota__is_executing(const void *subject)
+{
+    const rota__execution *execution = rota__self()->current;
+
+    while (execution != NULL && execution->subject != subject)
+        execution = execution->outer;
+    return execution != NULL;
+}
+
+/* -- Visits --------------------------------------------------------------- */
+
+void rota__visit_begin(rota__visit *visit, const void *place)
+{
+    rota_thread *self = rota__self();
+
+    *visit = (rota__visit){place, self->visit};
+    self->visit = visit;
+}
+
+void rota__visit_end(const rota__visit *visit)
+{
+    rota__self()->visit = visit->outer;
+}
+
+bool rota__is_visiting(const void *place)
+{
+    const rota__visit *visit = rota__self()->visit;
+
+    while (visit != NULL && visit->place != place)
+        visit = visit->outer;
+    return visit != NULL;
+}
+
+/* -- Interruption --------------------------------------------------------- */
+
+void rota__interrupt_execution(rota__execution *execution)
+{
+    rota__store_release(&execution->interrupted, 1); /* T2; pairs with rota__is_interrupted */
+    rota__unpark(execution->thread);
+}
+
+void rota_thread_interrupt(rota_thread *thread)
+{
+    if (thread == NULL)
+        return;
+    rota__store_release(&thread->interrupted, 1); /* T2; pairs with rota__is_interrupted */
+    rota__unpark(thread);
+}
+
+bool rota__is_interrupted(const rota_thread *self)
+{
+    return rota__load_acquire(&self->interrupted) != 0
+           || rota__load_acquire(&self->current->interrupted) != 0;
+}
+
+bool rota__take_interrupt(rota_thread *self)
+{
+    if (ROTA__LIKELY(!rota__is_interrupted(self)))
+        return false;
+    rota__store_relaxed(&self->interrupted, 0);
+    rota__store_relaxed(&self->current->interrupted, 0);
+    return true;
+}
+
+bool rota_interrupted(void)
+{
+    return rota__take_interrupt(rota__self());
+}
+
+bool rota_is_interrupted(void)
+{
+    return rota__is_interrupted(rota__self());
+}

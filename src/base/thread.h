@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - what the library knows of a thread, and interruption.
+ *
+ * Every thread has a rota_thread, in its thread-local storage. It knows what
+ * the thread executes: a task, a task that this one runs while it waits, and
+ * so on. Each execution has an interrupt flag of its own.
+ *
+ *   T1  An interrupt aimed at an execution sets that one's flag; one aimed at
+ *       the thread sets the thread's flag, which belongs to the innermost
+ *       execution. When another begins inside that, the flag moves into the
+ *       execution it was meant for. One that was not seen stays.
+ *   T2  Whoever sets a flag then unparks the thread. A thread that waits looks
+ *       at both flags after each unpark. So no interrupt is slept through.
+ *   T3  A thread does not end while it is pinned: somebody holds its address
+ *       and will still unpark it (park.h).
+ */
+#ifndef ROTA_BASE_THREAD_H
+#define ROTA_BASE_THREAD_H
+
+#include "base/atomic.h"
+#include "base/cache.h"
+#include "base/compiler.h"
+#include "os/os.h"
+
+#include <rota/base.h>
+
+typedef struct rota__execution rota__execution;
+
+/* On the stack of the thread that executes. Aligned so that its address leaves bits free. */
+struct rota__execution {
+    _Alignas(16) rota_thread *thread;
+    rota__execution *outer;             /* what it runs inside of, or NULL */
+    const void *subject;                /* the future that it runs, or NULL */
+    rota__atomic(uint32_t) interrupted; /* T1 */
+    bool may_fail;                      /* rota_fail counts here */
+    int error;                          /* its code */
+};
+
+/* A place where the calling thread is: inside an executor, say. On its stack. */
+typedef struct rota__visit {
+    const void *place;
+    const struct rota__visit *outer;
+} rota__visit;
+
+struct rota_thread {
+    rota__os_word permit;               /* park.c only */
+    rota__atomic(uint32_t) interrupted; /* T1 */
+    rota__atomic(uint32_t) pins;        /* T3 */
+    bool watched;                       /* its end will be noticed */
+    rota__execution *current;           /* the innermost; the thread's own to read */
+    rota__execution outermost;          /* outside any task */
+    const rota__visit *visit;           /* the innermost, or NULL */
+    rota__os_exit at_exit;
+    rota__magazines magazines; /* cache.c only */
+};
+
+extern _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
+
+/* Prepares the calling thread's; `watched` stays false if its end cannot be noticed. */
+void rota__thread_enter(rota_thread *self);
+
+static inline rota_thread *rota__self(void)
+{
+    rota_thread *self = &rota__this_thread;
+
+    if (ROTA__UNLIKELY(!self->watched))
+        rota__thread_enter(self);
+    return self;
+}
+
+/* -- Executions ----------------------------------------------------------- */
+
+void rota__execution_begin(rota__execution *execution, const void *subject);
+void rota__execution_end(rota__execution *execution);
+
+/* Does the calling thread execute `subject`, at any depth? */
+bool rota__is_executing(const void *subject);
+
+/* -- Visits --------------------------------------------------------------- */
+
+void rota__visit_begin(rota__visit *visit, const void *place);
+void rota__visit_end(const rota__visit *visit);
+
+/* Is the calling thread there, at any depth? To wait for its end would be to wait for oneself. */
+bool rota__is_visiting(const void *place);
+
+/* -- Interruption --------------------------------------------------------- */
+
+/* The execution must last until this returns. */
+void rota__interrupt_execution(rota__execution *execution);
+
+/* The flag of what `self`, the calling thread, executes now. */
+bool rota__is_interrupted(const rota_thread *self);
+bool rota__take_interrupt(rota_thread *self); /* and clears it */
+
+/* -- Pins (T3) ------------------------------------------------------------ */
+
+/* The calling thread pins itself, on behalf of whoever will wake it. */
+static inline void rota__pin(rota_thread *self)
+{
+    rota__add_relaxed(&self->pins, 1);
+}
+
+/* The last touch of the thread by whoever woke it. */
+static inline void rota__unpin(rota_thread *thread)
+{
+    rota__sub_release(&thread->pins, 1); /* pairs with the acquire in at_thread_exit */
+}
+
+#endif
