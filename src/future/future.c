@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * future.c - a future's life: made, held, completed or cancelled, freed. The
+ * numbers of the invariants are those of future_internal.h.
+ */
+#include "future/future_internal.h"
+
+#include "base/cache.h"
+#include "future/future_state.h"
+
+/* -- Making and freeing --------------------------------------------------- */
+
+rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
+{
+    uint8_t home;
+    rota_future *future = rota__block_alloc(size, &home);
+
+    if (future == NULL)
+        return NULL;
+    future->task.call = call != NULL ? *call : (rota_call){0};
+    future->task.next = NULL;
+    future->task.error = 0;
+    future->task.home = home;
+    future->task.units = (uint8_t)((size + ROTA__BLOCK_UNIT - 1) / ROTA__BLOCK_UNIT);
+    future->task.kind = ROTA__TASK_FUTURE;
+    future->task.periodic = false;
+    rota__store_relaxed(&future->task.references, (uint32_t)(call != NULL) + (uint32_t)held);
+    rota__store_relaxed(&future->task.holders, (uint32_t)held);
+    rota__store_relaxed(&future->state, FUTURE_NEW);
+    rota__store_relaxed(&future->actions, 0);
+    rota__store_relaxed(&future->free_result, (uintptr_t)future->task.call.free_result);
+    rota__store_relaxed(&future->event, NULL);
+    future->result = NULL;
+    return future;
+}
+
+static void destroy(rota_future *future)
+{
+    rota__future_check(future);
+    if (future_phase_in(future_state_load(future)) == FUTURE_NORMAL)
+        rota__future_free_result(future, future->result);
+    rota__event_free(rota__load_acquire(&future->event));
+    rota__block_free(future, (size_t)future->task.units * ROTA__BLOCK_UNIT, future->task.home);
+}
+
+void rota__future_pin(rota_future *future)
+{
+    rota__add_relaxed(&future->task.references, 1); /* the caller has, or is lent, another */
+}
+
+void rota__future_unpin(rota_future *future)
+{
+    /* All uses of the future come before the last one's destroy. */
+    if (rota__sub_acq_rel(&future->task.references, 1) == 1)
+        destroy(future);
+}
+
+void rota__future_check(const rota_future *future)
+{
+    ROTA__ASSERT(future_runner_in(future_state_load(future)) == NULL);
+    ROTA__ASSERT(future_phase_in(future_state_load(future)) != FUTURE_COMPLETING);
+    ROTA__ASSERT(future_phase_in(future_state_load(future)) != FUTURE_INTERRUPTING);
+    ROTA__ASSERT(future->task.kind == ROTA__TASK_FUTURE);
+}
+
+/* -- Holding -------------------------------------------------------------- */
+
+rota_future *rota_future_ref(rota_future *future)
+{
+    if (future == NULL)
+        return NULL;
+    /* One that no one holds any more is lent by a hook or a handler: held anew. */
+    if (rota__add_relaxed(&future->task.holders, 1) == 0)
+        rota__future_pin(future); /* F5 */
+    return future;
+}
+
+static bool is_promise(const rota_future *future)
+{
+    return future->task.call.fn == NULL;
+}
+
+/* The one holder has the one reference, so nobody else can have, get or lend one. */
+static bool is_sole(const rota_future *future)
+{
+    return rota__load_acquire(&future->task.references) == 1 && /* pairs with unpin */
+           rota__load_relaxed(&future->task.holders) == 1;
+}
+
+void rota_future_unref(rota_future *future)
+{
+    if (future == NULL)
+        return;
+    if (is_sole(future) && rota_future_is_done(future)) {
+        destroy(future); /* as below, without the two subtractions */
+        return;
+    }
+    if (rota__sub_acq_rel(&future->task.holders, 1) != 1)
+        return;
+    if (is_promise(future))
+        rota_future_cancel(future); /* F5; without effect if it is done */
+    rota__future_unpin(future);
+}
+
+int rota_promise_new(rota_future **out)
+{
+    if (out == NULL)
+        return ROTA_EINVAL;
+    rota_future *promise = rota__future_new(NULL, true, sizeof *promise);
+    if (promise == NULL)
+        return ROTA_ENOMEM;
+    *out = promise;
+    return ROTA_OK;
+}
+
+/* -- Ending it from outside ----------------------------------------------- */
+
+void rota__future_discard_argument(rota_future *future)
+{
+    const rota_call *call = &future->task.call;
+
+    if (call->discard != NULL)
+        call->discard(call->arg);
+}
+
+/* After any end but the runner's own. */
+static bool ended(rota_future *future, future_end end)
+{
+    if (end == FUTURE_TOO_LATE)
+        return false;
+    rota__future_finish(future);
+    if (end == FUTURE_WAS_PENDING)
+        rota__future_discard_argument(future); /* F4 */
+    return true;
+}
+
+bool rota_future_cancel(rota_future *future)
+{
+    return future != NULL && ended(future, future_cancel(future));
+}
+
+bool rota_future_cancel_now(rota_future *future)
+{
+    rota__execution *runner;
+
+    if (future == NULL)
+        return false;
+    future_end end = future_begin_interrupting(future, &runner);
+    if (end == FUTURE_WAS_RUNNING) {
+        rota__interrupt_execution(runner);
+        future_end_interrupting(future);
+    }
+    return ended(future, end);
+}
+
+static bool complete(rota_future *future, future_phase outcome, void *value, int code)
+{
+    future_end end = future_begin_completing(future);
+
+    if (end != FUTURE_TOO_LATE) {
+        future->result = value;
+        future->task.error = code;
+        future_end_completing(future, outcome);
+    }
+    return ended(future, end);
+}
+
+bool rota_promise_complete(rota_future *promise, void *value)
+{
+    return promise != NULL && complete(promise, FUTURE_NORMAL, value, 0);
+}
+
+bool rota_promise_fail(rota_future *promise, int code)
+{
+    return promise != NULL && code != 0 && complete(promise, FUTURE_FAILED, NULL, code);
+}
+
+void rota__future_refuse(rota_future *future)
+{
+    /* Only who got hold of it in the executor's hands can see this. */
+    if (future_cancel(future) != FUTURE_TOO_LATE)
+        rota__future_finish(future);
+    rota__future_unpin(future);
+}
+
+/* -- Whose the result is -------------------------------------------------- */
+
+void rota__future_free_result(const rota_future *future, void *result)
+{
+    /* Pairs with rota_future_own_result. */
+    uintptr_t function = rota__load_acquire(&future->free_result);
+
+    if (function != 0)
+        ((void (*)(void *))function)(result);
+}
+
+int rota_future_own_result(rota_future *future, void (*free_result)(void *result))
+{
+    uintptr_t none = 0;
+
+    if (future == NULL || free_result == NULL)
+        return ROTA_EINVAL;
+    rota__cas_acq_rel(&future->free_result, &none, (uintptr_t)free_result);
+    return ROTA_OK; /* an owner that was there before stays */
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * future_internal.h - the future, as the modules above see it.
+ *
+ * One object is the task, its state, its outcome and the list of what is to
+ * happen when it is done: threads that wait, and actions.
+ *
+ *   F1  `state` has one home, future_state.h. Whoever moves it out of NEW has
+ *       won, alone writes the outcome, and then calls rota__future_finish.
+ *   F2  The outcome is read only once the state is past COMPLETING.
+ *   F3  A task's body begins only after its runner has claimed the state, in
+ *       one step with seeing it NEW; so it begins at most once, and never
+ *       after the future is done.
+ *   F4  Whoever ends a future that nobody runs, discards its argument. If
+ *       somebody runs it, the body deals with its argument, and nobody
+ *       discards it; except that of a periodic task, which its runner discards
+ *       when it finds after the run that no other will follow.
+ *   F5  The holders share one reference, the task in an executor's hands is
+ *       one, and whoever works on a future without holding it pins one. The
+ *       storage goes with the last. A promise that no holder is left to
+ *       complete is cancelled.
+ */
+#ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
+#define ROTA_FUTURE_FUTURE_INTERNAL_H
+
+#include "base/park.h"
+#include "task/task_internal.h"
+
+#include <rota/future.h>
+
+typedef struct rota__event rota__event;
+
+struct rota_future {
+    rota_task task;                      /* first: a future is a task */
+    rota__atomic(uintptr_t) state;       /* future_state.h only */
+    rota__atomic(uintptr_t) actions;     /* actions.c only */
+    void *result;                        /* F2; as is task.error */
+    rota__atomic(uintptr_t) free_result; /* the function, or 0 */
+    rota__atomic(rota__event *) event;   /* event.c only; made on demand */
+};
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct rota_future) <= 128,
+               "a future takes two cache lines");
+
+static inline rota_future *rota__future_of(rota_task *task)
+{
+    return (rota_future *)task;
+}
+
+/* -- Life (future.c) ------------------------------------------------------ */
+
+/*
+ * NULL: no memory. `size` is that of a struct that begins with a future. With
+ * `call` the task is one reference, without it is a promise; `held` makes
+ * one holder.
+ */
+rota_future *rota__future_new(const rota_call *call, bool held, size_t size);
+
+void rota__future_pin(rota_future *future); /* F5 */
+void rota__future_unpin(rota_future *future);
+
+/* discard(arg), if the call has one (F4). */
+void rota__future_discard_argument(rota_future *future);
+
+/* Frees a result that the body returned, if it is the future's. */
+void rota__future_free_result(const rota_future *future, void *result);
+
+/* -- The task's part (run.c) ---------------------------------------------- */
+
+/* Runs the body unless the future is done or runs already. The task's reference stays. */
+void rota__future_run(rota_future *future);
+
+/* One run of a periodic task: true if it is pending again, with another run to come. */
+bool rota__future_run_and_reset(rota_future *future);
+
+/* The end of a task that no executor took: cancelled, argument and discard untouched (OWN-05). */
+void rota__future_refuse(rota_future *future);
+
+/* -- When it is done (actions.c) ------------------------------------------ */
+
+typedef struct rota__action rota__action;
+
+/* Actions to run, in order. */
+typedef struct rota__action_queue {
+    rota__action *first;
+    rota__action *last;
+} rota__action_queue;
+
+/* In memory of whoever adds it, until it is run or removed. */
+struct rota__action {
+    rota__action *next;     /* the one added before it */
+    rota__action *previous; /* the one added after it; may not be known yet */
+
+    /*
+     * Called once, on the thread that completes the future, with the future
+     * done. What follows from that, it appends to `more` instead of recursing.
+     * NULL: the action is a rota__getter.
+     */
+    void (*run)(rota__action *self, rota__action_queue *more);
+};
+
+/* A thread that waits. */
+typedef struct rota__getter {
+    rota__action action;
+    rota__waiter waiter;
+} rota__getter;
+
+/* False: the future is done, or about to be, and the action will not run. */
+bool rota__future_add(rota_future *future, rota__action *action);
+
+/* True: it was taken out and will not run. False: it ran, runs, or is about to. */
+bool rota__future_remove(rota_future *future, rota__action *action);
+
+/*
+ * What follows from being done: wakes all who wait, and appends the actions to
+ * `queue` in the order in which they were added. Once, by who won F1.
+ */
+void rota__future_collect(rota_future *future, rota__action_queue *queue);
+
+/* The same, and runs the actions and what follows from them: a loop, however long the chain. */
+void rota__future_finish(rota_future *future);
+
+/* Checks what a future that no one uses at the moment must be like. */
+void rota__future_check(const rota_future *future);
+
+/* -- Its descriptor (event.c) --------------------------------------------- */
+
+void rota__event_free(rota__event *event); /* NULL is allowed */
+
+#endif

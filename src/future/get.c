@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * get.c - waiting for a future, and looking at it.
+ */
+#include "future/future_internal.h"
+
+#include "base/time.h"
+#include "future/future_state.h"
+
+/* What a done future answers. */
+static int report(const rota_future *future, future_phase phase, void **result)
+{
+    if (phase == FUTURE_NORMAL) {
+        if (result != NULL)
+            *result = future->result;
+        return ROTA_OK;
+    }
+    return phase == FUTURE_FAILED ? ROTA_EFAILED : ROTA_ECANCELED;
+}
+
+/* -- Waiting -------------------------------------------------------------- */
+
+/* ROTA_OK: it is done. */
+static int wait_for(rota_future *future, rota_ns deadline)
+{
+    rota__getter getter = {.action = {.run = NULL}};
+    int status = rota__waiter_init(&getter.waiter);
+
+    if (status != ROTA_OK)
+        return status;
+    if (!rota__future_add(future, &getter.action)) {
+        rota__waiter_withdraw(&getter.waiter);
+        return ROTA_OK;
+    }
+    status = rota__waiter_wait(&getter.waiter, deadline);
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    if (!rota__future_remove(future, &getter.action)) {
+        rota__waiter_wait_only(&getter.waiter); /* it was done after all: FUT-07 */
+        return ROTA_OK;
+    }
+    rota__waiter_withdraw(&getter.waiter);
+    if (status == ROTA_EINTERRUPTED)
+        rota__take_interrupt(getter.waiter.thread);
+    return status;
+}
+
+static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **result)
+{
+    future_phase phase = future_phase_settled(future);
+    int status;
+
+    if (phase != FUTURE_NEW)
+        return report(future, phase, result);
+    if (timeout <= 0) /* one look, but an interrupt comes first: INT-04 */
+        return rota_interrupted() ? ROTA_EINTERRUPTED : ROTA_ETIMEDOUT;
+    if (rota__is_executing(future))
+        return ROTA_EDEADLOCK;
+
+    rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
+    status = wait_for(future, rota__deadline(timeout));
+    if (status == ROTA_OK)
+        status = report(future, future_phase_settled(future), result);
+    rota__future_unpin(future);
+    return status;
+}
+
+int rota_future_get_timed(rota_future *future, rota_ns timeout, void **result)
+{
+    if (future == NULL)
+        return ROTA_EINVAL;
+    if (ROTA__LIKELY(future_phase_in(future_state_load(future)) == FUTURE_NORMAL))
+        return report(future, FUTURE_NORMAL, result);
+    return get_slow(future, timeout, result);
+}
+
+int rota_future_get(rota_future *future, void **result)
+{
+    return rota_future_get_timed(future, ROTA_FOREVER, result);
+}
+
+/* -- Looking -------------------------------------------------------------- */
+
+rota_future_state rota_future_state_of(const rota_future *future)
+{
+    if (future == NULL)
+        return ROTA_FUTURE_CANCELED;
+    uintptr_t state = future_state_settled(future);
+    switch (future_phase_in(state)) {
+    case FUTURE_NEW:
+        return future_runner_in(state) == NULL ? ROTA_FUTURE_PENDING : ROTA_FUTURE_RUNNING;
+    case FUTURE_NORMAL:
+        return ROTA_FUTURE_SUCCEEDED;
+    case FUTURE_FAILED:
+        return ROTA_FUTURE_FAILED;
+    case FUTURE_COMPLETING:
+    case FUTURE_CANCELLED:
+    case FUTURE_INTERRUPTING:
+    case FUTURE_INTERRUPTED:
+        break;
+    }
+    return ROTA_FUTURE_CANCELED;
+}
+
+bool rota_future_is_done(const rota_future *future)
+{
+    return future != NULL && future_phase_in(future_state_load(future)) != FUTURE_NEW;
+}
+
+int rota_future_error(const rota_future *future)
+{
+    if (future == NULL || future_phase_settled(future) != FUTURE_FAILED)
+        return 0;
+    return future->task.error;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * task_internal.h - a task in memory, and how its body is called.
+ *
+ * A task is a rota_call whose reserved words hold what the library needs to
+ * know of it: 64 bytes, one cache line. A plain task, rota_execute's, is no
+ * more than that; a future begins with one.
+ */
+#ifndef ROTA_TASK_TASK_INTERNAL_H
+#define ROTA_TASK_TASK_INTERNAL_H
+
+#include "base/atomic.h"
+#include "base/thread.h"
+
+#include <rota/task.h>
+
+typedef enum rota__task_kind {
+    ROTA__TASK_PLAIN,
+    ROTA__TASK_FUTURE,
+} rota__task_kind;
+
+struct rota_task {
+    union {
+        rota_call call; /* fixed while the task lives; the words below are its reserved ones */
+        struct {
+            void *visible[5];
+            rota_task *next;                   /* for the queue or list that has it */
+            rota__atomic(uint32_t) references; /* of a future: future.c only */
+            rota__atomic(uint32_t) holders;    /* likewise */
+            int32_t error;                     /* likewise: the code it failed with */
+            uint8_t home;                      /* of its block: cache.h */
+            uint8_t units;                     /* likewise: its size */
+            uint8_t kind;                      /* a rota__task_kind */
+            bool periodic;                     /* goes back to pending after a run */
+        };
+    };
+};
+
+_Static_assert(offsetof(struct rota_task, next) == offsetof(rota_call, reserved),
+               "ours begins where the call's visible part ends");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct rota_task) == 64,
+               "a plain task takes one cache line");
+
+/* -- Plain tasks ---------------------------------------------------------- */
+
+rota_task *rota__plain_task_new(rota_fn *fn, void *arg); /* NULL: no memory */
+void rota__plain_task_free(rota_task *task);
+
+/* -- Running a body ------------------------------------------------------- */
+
+typedef struct rota__run rota__run;
+
+/* On the stack of the thread that runs it. */
+struct rota__run {
+    rota__execution execution; /* its `error` is how the body failed, or 0 */
+    rota_task *task;
+    void *result;
+    void (*ended)(rota__run *run);
+};
+
+/*
+ * Calls the body. `ended` is called once, on this thread: before this returns,
+ * or, if the body ends its thread, on the way out, with ROTA_ECANCELED as the
+ * error (GEN-14). The execution has begun, and `ended` must end it.
+ */
+void rota__run_body(rota__run *run);
+
+/* Runs a plain task, which stays; the code that it failed with, or 0, is told to `ended`. */
+void rota__run_plain(rota_task *task, void (*ended)(rota_task *task, int error));
+
+#endif
