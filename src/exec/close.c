@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * close.c - shut down, wait, free: in one call, with or without patience.
+ */
+#include "exec/exec_internal.h"
+
+#include "base/time.h"
+
+/* Waits through interrupts, and sets *interrupted if there was one. */
+static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
+{
+    rota_ns deadline = rota__deadline(timeout);
+    int status;
+
+    while ((status = ex->kind->await_termination(ex, rota__until(deadline))) == ROTA_EINTERRUPTED)
+        *interrupted = true;
+    return status;
+}
+
+/* What was waited through is left for the caller to see. */
+static void restore_interrupt(bool interrupted)
+{
+    if (interrupted)
+        rota_thread_interrupt(rota__self());
+}
+
+int rota_close(rota_executor *ex)
+{
+    bool interrupted = false;
+
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    if (rota__is_visiting(ex))
+        return ROTA_EDEADLOCK;
+    int status = ex->kind->shutdown(ex);
+    if (status == ROTA_OK)
+        status = await_deaf(ex, ROTA_FOREVER, &interrupted);
+    restore_interrupt(interrupted);
+    return status == ROTA_OK ? rota_executor_free(ex) : status;
+}
+
+/* Interrupts what runs, discards what waits, and says how many that were. */
+static int stop(rota_executor *ex, size_t *dropped)
+{
+    rota_task_list drained;
+    int status = rota_shutdown_now(ex, &drained);
+
+    if (status != ROTA_OK)
+        return status;
+    for (size_t i = 0; i < drained.count; i++)
+        rota_task_discard(drained.tasks[i]);
+    *dropped += drained.count;
+    rota_task_list_free(&drained);
+    return ROTA_OK;
+}
+
+static int end_within(rota_executor *ex, rota_ns grace, size_t *dropped, bool *interrupted)
+{
+    int status = ex->kind->shutdown(ex);
+
+    if (status == ROTA_OK)
+        status = ex->kind->await_termination(ex, grace);
+    if (status == ROTA_EINTERRUPTED)
+        *interrupted = true;
+    else if (status != ROTA_ETIMEDOUT)
+        return status;
+    status = stop(ex, dropped);
+    return status == ROTA_OK ? await_deaf(ex, grace, interrupted) : status;
+}
+
+int rota_close_within(rota_executor *ex, rota_ns grace, size_t *dropped)
+{
+    bool interrupted = false;
+    size_t count = 0;
+
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    if (rota__is_visiting(ex))
+        return ROTA_EDEADLOCK;
+    int status = end_within(ex, grace, &count, &interrupted);
+    restore_interrupt(interrupted);
+    if (dropped != NULL)
+        *dropped = count;
+    return status == ROTA_OK ? rota_executor_free(ex) : status;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * custom.c - an executor of the user's own, behind the common handle.
+ *
+ * The control word counts the threads that are inside the user's execute or
+ * shutdown, and says whether the executor is shut down and terminated:
+ *
+ *   (nothing) -> SHUTDOWN                the first rota_shutdown, which enters with it
+ *   SHUTDOWN  -> SHUTDOWN | TERMINATED   nobody is inside and, where the user
+ *                                        has await_termination, that said so
+ *
+ *   U1  Nobody enters once SHUTDOWN is set: state and count change in one step.
+ *   U2  `drained` is completed by the last to leave after that. Who waits for
+ *       the end waits for that future first.
+ *   U3  Whoever completes `drained` has pinned it before: others may free the
+ *       executor as soon as it is done.
+ */
+#include "exec/exec_internal.h"
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "os/os.h"
+
+#include <stdio.h>
+
+#define SHUTDOWN   (UINT32_C(1) << 31)
+#define TERMINATED (UINT32_C(1) << 30)
+#define INSIDE     (TERMINATED - 1)
+
+typedef struct custom {
+    rota_executor executor;
+    rota_executor_ops ops; /* fixed, as are the next two */
+    void *self;
+    rota_future *drained;       /* U2 */
+    rota__atomic(uint32_t) ctl; /* the functions of the next section only */
+} custom;
+
+static custom *custom_of(rota_executor *ex)
+{
+    return ROTA__CONTAINER(ex, custom, executor);
+}
+
+/* -- The control word ----------------------------------------------------- */
+
+static bool enter(custom *own)
+{
+    uint32_t ctl = rota__load_acquire(&own->ctl);
+
+    while (!(ctl & SHUTDOWN)) { /* U1 */
+        if (rota__cas_acq_rel(&own->ctl, &ctl, ctl + 1))
+            return true;
+    }
+    return false;
+}
+
+/* True: the caller is the first, and inside. */
+static bool enter_and_shut(custom *own)
+{
+    uint32_t ctl = rota__load_acquire(&own->ctl);
+
+    while (!(ctl & SHUTDOWN)) { /* U1 */
+        if (rota__cas_acq_rel(&own->ctl, &ctl, (ctl + 1) | SHUTDOWN))
+            return true;
+    }
+    return false;
+}
+
+static void leave(custom *own)
+{
+    uint32_t emptied = own->ops.await_termination == NULL ? SHUTDOWN | TERMINATED : SHUTDOWN;
+    uint32_t ctl = rota__load_acquire(&own->ctl);
+    rota_future *drained = own->drained;
+
+    while (ctl != (SHUTDOWN | 1)) {
+        if (rota__cas_acq_rel(&own->ctl, &ctl, ctl - 1))
+            return;
+    }
+    /* The last (U2): nobody else is there to change the word, and nobody enters (U1). */
+    rota__future_pin(drained); /* U3 */
+    rota__store_release(&own->ctl, emptied);
+    rota_promise_complete(drained, NULL);
+    rota__future_unpin(drained);
+}
+
+static void set_terminated(custom *own)
+{
+    rota__or_acq_rel(&own->ctl, TERMINATED);
+}
+
+/* -- The kind ------------------------------------------------------------- */
+
+struct call {
+    custom *own;
+    rota_task *task; /* NULL: it is shutdown that is called */
+    rota__visit visit;
+    int status;
+};
+
+static void call_user(void *arg)
+{
+    struct call *call = arg;
+    const rota_executor_ops *ops = &call->own->ops;
+
+    if (call->task != NULL)
+        call->status = ops->execute(call->own->self, call->task);
+    else if (ops->shutdown != NULL)
+        call->status = ops->shutdown(call->own->self);
+}
+
+static void call_ended(void *arg)
+{
+    struct call *call = arg;
+
+    rota__visit_end(&call->visit);
+    leave(call->own);
+}
+
+/* Guarded, as the user may run the task here, and the task may end its thread. */
+static int call_inside(custom *own, rota_task *task)
+{
+    struct call call = {.own = own, .task = task, .status = ROTA_OK};
+
+    rota__visit_begin(&call.visit, &own->executor); /* E3 */
+    rota__os_guarded(call_user, call_ended, &call);
+    call_ended(&call);
+    return call.status;
+}
+
+static int custom_execute(rota_executor *ex, rota_task *task)
+{
+    custom *own = custom_of(ex);
+
+    return enter(own) ? call_inside(own, task) : ROTA_EREJECTED;
+}
+
+static int custom_shutdown(rota_executor *ex)
+{
+    custom *own = custom_of(ex);
+
+    return enter_and_shut(own) ? call_inside(own, NULL) : ROTA_OK;
+}
+
+/* What the user has queued is the user's to end. */
+static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained)
+{
+    *drained = (rota_task_list){NULL, 0};
+    return custom_shutdown(ex);
+}
+
+/* Asks the user, once nobody is inside. */
+static int ask_user(custom *own, rota_ns timeout)
+{
+    if (rota__load_acquire(&own->ctl) & TERMINATED)
+        return ROTA_OK;
+    int status = own->ops.await_termination(own->self, timeout);
+    if (status == ROTA_OK)
+        set_terminated(own);
+    return status;
+}
+
+static int custom_await_termination(rota_executor *ex, rota_ns timeout)
+{
+    custom *own = custom_of(ex);
+    rota_ns deadline = rota__deadline(timeout);
+    int status = rota_future_get_timed(own->drained, timeout, NULL);
+
+    return status == ROTA_OK ? ask_user(own, rota__until(deadline)) : status;
+}
+
+static rota_executor_state custom_state_of(const rota_executor *ex)
+{
+    custom *own = custom_of((rota_executor *)(uintptr_t)ex); /* to note what the user says */
+    uint32_t ctl = rota__load_acquire(&own->ctl);
+
+    if (!(ctl & SHUTDOWN))
+        return ROTA_RUNNING;
+    if (ctl & TERMINATED)
+        return ROTA_TERMINATED;
+    if ((ctl & INSIDE) == 0 && ask_user(own, 0) == ROTA_OK)
+        return ROTA_TERMINATED;
+    return ROTA_SHUTDOWN;
+}
+
+static int custom_describe(const rota_executor *ex, char *line, size_t size)
+{
+    const custom *own = custom_of((rota_executor *)(uintptr_t)ex);
+    uint32_t ctl = rota__load_acquire(&own->ctl);
+    const char *state = ctl & TERMINATED ? "terminated" : ctl & SHUTDOWN ? "shut down" : "running";
+
+    return snprintf(line, size, "own executor: %s, %u inside execute", state,
+                    (unsigned)(ctl & INSIDE));
+}
+
+static void custom_free(rota_executor *ex)
+{
+    custom *own = custom_of(ex);
+
+    if (own->ops.free != NULL)
+        own->ops.free(own->self);
+    rota_future_unref(own->drained);
+    rota__free(own, sizeof *own);
+}
+
+static const rota__executor_kind custom_kind = {
+    .execute = custom_execute,
+    .shutdown = custom_shutdown,
+    .shutdown_now = custom_shutdown_now,
+    .await_termination = custom_await_termination,
+    .state_of = custom_state_of,
+    .describe = custom_describe,
+    .free = custom_free,
+};
+
+int rota_executor_new(const rota_executor_ops *ops, void *self, rota_executor **out)
+{
+    if (ops == NULL || ops->execute == NULL || out == NULL)
+        return ROTA_EINVAL;
+    custom *own = rota__alloc(sizeof *own);
+    if (own == NULL)
+        return ROTA_ENOMEM;
+    if (rota_promise_new(&own->drained) != ROTA_OK) {
+        rota__free(own, sizeof *own);
+        return ROTA_ENOMEM;
+    }
+    own->executor.kind = &custom_kind;
+    own->ops = *ops;
+    own->self = self;
+    rota__store_relaxed(&own->ctl, 0);
+    *out = &own->executor;
+    return ROTA_OK;
+}

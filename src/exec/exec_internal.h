@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec_internal.h - what an executor must be able to do.
+ *
+ * Each kind of executor begins with a rota_executor and fills in a table. What
+ * can be written over that table is written once, in this folder.
+ *
+ *   E1  A task is one reference. execute() takes it over with ROTA_OK, and
+ *       leaves it alone with any other status.
+ *   E2  A task that was taken over is given, exactly once, to
+ *       rota_task_run, to rota_task_discard, or to somebody who promises the
+ *       same.
+ *   E3  A thread that an executor cannot end without is visiting it
+ *       (rota__visit_begin): it must not wait for the executor's end.
+ */
+#ifndef ROTA_EXEC_EXEC_INTERNAL_H
+#define ROTA_EXEC_EXEC_INTERNAL_H
+
+#include "future/future_internal.h"
+#include "task/task_internal.h"
+
+#include <rota/executor.h>
+
+typedef struct rota__executor_kind {
+    int (*execute)(rota_executor *ex, rota_task *task); /* E1 */
+    int (*shutdown)(rota_executor *ex);
+    int (*shutdown_now)(rota_executor *ex, rota_task_list *drained); /* `drained` is never NULL */
+    int (*await_termination)(rota_executor *ex, rota_ns timeout);
+    rota_executor_state (*state_of)(const rota_executor *ex);
+    int (*describe)(const rota_executor *ex, char *line, size_t size);
+    void (*free)(rota_executor *ex); /* terminated */
+} rota__executor_kind;
+
+struct rota_executor {
+    const rota__executor_kind *kind;
+};
+
+/* Ends the life of a task that has run: E2. */
+void rota__task_release(rota_task *task);
+
+/* -- Futures of calls that are submitted together (invoke.c) -------------- */
+
+/* Is every call complete? */
+bool rota__calls_are_valid(const rota_call *calls, size_t n);
+
+/*
+ * The status of a submission that failed after `submitted` others: once
+ * something has happened, it is neither ROTA_EINVAL nor ROTA_ENOMEM (EXEC-16).
+ */
+int rota__late_status(int status, size_t submitted);
+
+#endif

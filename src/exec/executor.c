@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * executor.c - the calls that every kind of executor answers for itself.
+ */
+#include "exec/exec_internal.h"
+
+#include "base/alloc.h"
+
+int rota_shutdown(rota_executor *ex)
+{
+    return ex != NULL ? ex->kind->shutdown(ex) : ROTA_EINVAL;
+}
+
+int rota_shutdown_now(rota_executor *ex, rota_task_list *drained)
+{
+    rota_task_list list = {NULL, 0};
+
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    int status = ex->kind->shutdown_now(ex, &list);
+    if (status != ROTA_OK)
+        return status;
+    if (drained != NULL) {
+        *drained = list;
+        return ROTA_OK;
+    }
+    for (size_t i = 0; i < list.count; i++)
+        rota_task_discard(list.tasks[i]); /* so that nobody waits for them in vain: OWN-08 */
+    rota_task_list_free(&list);
+    return ROTA_OK;
+}
+
+void rota_task_list_free(rota_task_list *list)
+{
+    if (list == NULL)
+        return;
+    rota__free(list->tasks, list->count * sizeof list->tasks[0]);
+    *list = (rota_task_list){NULL, 0};
+}
+
+int rota_await_termination(rota_executor *ex, rota_ns timeout)
+{
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    if (timeout == ROTA_FOREVER && rota__is_visiting(ex))
+        return ROTA_EDEADLOCK;
+    return ex->kind->await_termination(ex, timeout);
+}
+
+rota_executor_state rota_executor_state_of(const rota_executor *ex)
+{
+    return ex != NULL ? ex->kind->state_of(ex) : ROTA_TERMINATED;
+}
+
+bool rota_is_shutdown(const rota_executor *ex)
+{
+    return rota_executor_state_of(ex) >= ROTA_SHUTDOWN;
+}
+
+bool rota_is_terminated(const rota_executor *ex)
+{
+    return rota_executor_state_of(ex) == ROTA_TERMINATED;
+}
+
+int rota_executor_free(rota_executor *ex)
+{
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    if (!rota_is_terminated(ex))
+        return ROTA_EBUSY;
+    ex->kind->free(ex);
+    return ROTA_OK;
+}
+
+int rota_executor_describe(const rota_executor *ex, char *line, size_t size)
+{
+    if (ex == NULL || (line == NULL && size != 0))
+        return ROTA_EINVAL;
+    return ex->kind->describe(ex, line, size);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * submit.c - a task is made and given to an executor.
+ */
+#include "exec/exec_internal.h"
+
+int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
+{
+    if (ex == NULL || fn == NULL)
+        return ROTA_EINVAL;
+    rota_task *task = rota__plain_task_new(fn, arg);
+    if (task == NULL)
+        return ROTA_ENOMEM;
+    int status = ex->kind->execute(ex, task);
+    if (status != ROTA_OK)
+        rota__plain_task_free(task); /* E1 */
+    return status;
+}
+
+int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out)
+{
+    if (ex == NULL || call == NULL || call->fn == NULL)
+        return ROTA_EINVAL;
+    rota_future *future = rota__future_new(call, out != NULL, sizeof *future);
+    if (future == NULL)
+        return ROTA_ENOMEM;
+    int status = ex->kind->execute(ex, &future->task);
+    if (status == ROTA_OK) {
+        if (out != NULL)
+            *out = future;
+        return ROTA_OK;
+    }
+    rota__future_refuse(future); /* E1 */
+    if (out != NULL)
+        rota_future_unref(future);
+    return status;
+}
+
+int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out)
+{
+    return rota_submit_call(ex, &(rota_call){.fn = fn, .arg = arg}, out);
+}
+
+int rota_execute_task(rota_executor *ex, rota_task *task)
+{
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    return ex->kind->execute(ex, task);
+}
