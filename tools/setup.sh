@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# setup.sh [coverage] [clang] [ci] - installs what is missing to build and test rota; with
+# words, also what these need. Does nothing, at once, when all is there.
+set -eu
+
+missing=
+# need PACKAGE COMMAND... - the package is missing when the command fails.
+need() {
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+need cmake command -v cmake
+need ninja-build command -v ninja
+need gcc command -v gcc
+need g++ command -v g++
+need libc6-dev test -e /usr/include/stdio.h
+need pkg-config command -v pkg-config
+need libcmocka-dev pkg-config --exists cmocka
+need python3 command -v python3
+for word; do
+    case $word in
+    coverage)
+        need gcovr command -v gcovr
+        ;;
+    clang)
+        need clang command -v clang
+        ;;
+    ci)
+        need clang command -v clang
+        need clang-format command -v clang-format
+        need clang-tidy command -v clang-tidy
+        need cppcheck command -v cppcheck
+        need musl-tools command -v musl-gcc
+        ;;
+    *)
+        echo "setup.sh: '$word'? It knows coverage, clang and ci." >&2
+        exit 2
+        ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root='sudo '
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Please install these (by their Debian names):$missing" >&2
+    exit 1
+elif [ -n "$as_root" ] && ! sudo -n true 2>/dev/null; then
+    echo "Some tools are missing. Please type:" >&2
+    echo "    sudo apt-get update && sudo apt-get install -y$missing" >&2
+    exit 1
+fi
+echo "Installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+# Both are split into words on purpose.
+# shellcheck disable=SC2086
+{
+    ${as_root}apt-get update -q
+    ${as_root}apt-get install -y -q --no-install-recommends $missing
+} >&2
