@@ -20,6 +20,7 @@ need libc6-dev test -e /usr/include/stdio.h
 need pkg-config command -v pkg-config
 need libcmocka-dev pkg-config --exists cmocka
 need python3 command -v python3
+need patch command -v patch
 for word; do
     case $word in
     coverage)

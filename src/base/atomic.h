@@ -10,6 +10,10 @@
 #ifndef ROTA_BASE_ATOMIC_H
 #define ROTA_BASE_ATOMIC_H
 
+#ifdef ROTA_EXPLORE
+#include "explore_atomic.h"
+#else
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -50,4 +54,5 @@
     atomic_compare_exchange_strong_explicit(object, expected, desired, memory_order_acq_rel, \
                                             memory_order_acquire)
 
+#endif /* ROTA_EXPLORE */
 #endif

@@ -100,15 +100,19 @@ int rota_sleep(rota_ns duration)
     }
 }
 
+#ifndef ROTA__BACKOFF_SPINS
+#define ROTA__BACKOFF_SPINS 64
+#endif
+
 void rota__backoff(unsigned *turns)
 {
-    enum { SPINS = 64, YIELDS = 64 };
+    enum { YIELDS = 64 };
     rota__os_word never = 0;
-    unsigned turn = (*turns)++;
+    unsigned turn = ++*turns;
 
-    if (turn < SPINS)
+    if (turn <= ROTA__BACKOFF_SPINS)
         rota__cpu_relax();
-    else if (turn < SPINS + YIELDS)
+    else if (turn <= ROTA__BACKOFF_SPINS + YIELDS)
         rota__os_yield();
     else
         rota__os_wait(&never, 0, rota__time_add(rota__os_now(), ROTA_US(50)));

@@ -3,7 +3,9 @@
 
 #include "base/park.h"
 
+#ifndef ROTA_EXPLORE
 _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
+#endif
 
 /* -- A thread's life ------------------------------------------------------ */
 

@@ -55,7 +55,12 @@ struct rota_thread {
     rota__magazines magazines; /* cache.c only */
 };
 
+#ifdef ROTA_EXPLORE
+rota_thread *ex_self(void);
+#define rota__this_thread (*ex_self())
+#else
 extern _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
+#endif
 
 /* Prepares the calling thread's; `watched` stays false if its end cannot be noticed. */
 void rota__thread_enter(rota_thread *self);

@@ -58,8 +58,9 @@ static int end_within(rota_executor *ex, rota_ns grace, size_t *dropped, bool *i
 {
     int status = ex->kind->shutdown(ex);
 
-    if (status == ROTA_OK)
-        status = ex->kind->await_termination(ex, grace);
+    if (status != ROTA_OK)
+        return status;
+    status = ex->kind->await_termination(ex, grace);
     if (status == ROTA_EINTERRUPTED)
         *interrupted = true;
     else if (status != ROTA_ETIMEDOUT)

@@ -13,7 +13,8 @@
 rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
 {
     uint8_t home;
-    rota_future *future = rota__block_alloc(size, &home);
+    size_t units = (size + ROTA__BLOCK_UNIT - 1) / ROTA__BLOCK_UNIT;
+    rota_future *future = rota__block_alloc(units * ROTA__BLOCK_UNIT, &home);
 
     if (future == NULL)
         return NULL;
@@ -21,7 +22,7 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     future->task.next = NULL;
     future->task.error = 0;
     future->task.home = home;
-    future->task.units = (uint8_t)((size + ROTA__BLOCK_UNIT - 1) / ROTA__BLOCK_UNIT);
+    future->task.units = (uint8_t)units; /* by which destroy knows what was asked for */
     future->task.kind = ROTA__TASK_FUTURE;
     future->task.periodic = false;
     rota__store_relaxed(&future->task.references, (uint32_t)(call != NULL) + (uint32_t)held);
@@ -84,7 +85,7 @@ static bool is_promise(const rota_future *future)
 static bool is_sole(const rota_future *future)
 {
     return rota__load_acquire(&future->task.references) == 1 && /* pairs with unpin */
-           rota__load_relaxed(&future->task.holders) == 1;
+           rota__load_acquire(&future->task.holders) == 1;      /* and with the other unrefs */
 }
 
 void rota_future_unref(rota_future *future)

@@ -15,11 +15,17 @@
 #define ROTA_OS_OS_H
 
 #include <rota/base.h>
+#ifndef ROTA_EXPLORE
 #include <stdatomic.h>
+#endif
 
 /* -- Waiting on a word ---------------------------------------------------- */
 
+#ifdef ROTA_EXPLORE
+typedef uint32_t rota__os_word; /* one thread runs at a time */
+#else
 typedef _Atomic(uint32_t) rota__os_word;
+#endif
 
 /*
  * Sleeps while *word is `expected`, at most until `deadline` on rota__os_now's

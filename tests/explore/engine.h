@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - what the parts of the explorer know of one another.
+ *
+ *   engine.c    threads as fibers: who runs, who waits, what is wrong
+ *   choice.c    every choice of a schedule, by one of the strategies
+ *   memory.c    atomic operations, store buffers, clocks, data races
+ *   heap.c      memory that knows whether it was freed
+ *   platform.c  os.h for the library
+ *   main.c      the command line, reports, replay
+ */
+#ifndef ROTA_TESTS_ENGINE_H
+#define ROTA_TESTS_ENGINE_H
+
+#include "base/thread.h"
+#include "explore.h"
+#include "fiber.h"
+
+enum { EX_THREADS = 8, EX_STACK = 64 * 1024, EX_BUFFER = 8 };
+
+/* -- Choices (choice.c) ---------------------------------------------------------------------- */
+
+typedef enum ex_kind {
+    EX_SWITCH,   /* which thread goes on; 0 is the one that runs, if it can */
+    EX_DELAY,    /* 1: a store stays in the store buffer for a while */
+    EX_SPURIOUS, /* 1: a wait ends for no reason */
+    EX_TIME,     /* 1: much time passes before a look at the clock */
+    EX_FAULT,    /* 1: memory, or whatever else is asked for, is refused */
+    EX_FREE,     /* the scenario's own, and which of several waiters is woken */
+    EX_KINDS
+} ex_kind;
+
+typedef enum ex_strategy { EX_RANDOM, EX_PCT, EX_DFS, EX_BYTES, EX_REPLAY } ex_strategy;
+
+typedef struct ex_options {
+    ex_strategy strategy;
+    uint64_t seed;
+    unsigned depth;            /* of PCT; or the bound on preemptions of DFS */
+    unsigned budget[EX_KINDS]; /* how often a choice other than 0, in one schedule */
+    const uint8_t *bytes;      /* EX_BYTES: one for each choice */
+    size_t byte_count;
+} ex_options;
+
+/* Choices other than 0, which are a schedule: at the index-th step, this value. */
+typedef struct ex_turn {
+    uint32_t index;
+    uint8_t value;
+    uint8_t kind;
+} ex_turn;
+
+enum { EX_TURNS = 4096 };
+
+typedef struct ex_schedule {
+    ex_turn turns[EX_TURNS];
+    size_t count;
+} ex_schedule;
+
+void choice_setup(const ex_options *options, const ex_schedule *replay);
+void choice_begin(void); /* of a schedule */
+bool choice_next(void);  /* DFS: false when all were tried */
+void choice_tick(void);  /* a step without a choice */
+bool choice_is_replay(void);
+unsigned choice_make(ex_kind kind, unsigned n);
+/* Among threads[0..n-1]; the first is the running one if `stays`. Those from `timed` on wait for a time. */
+unsigned choice_thread(const int *threads, unsigned n, unsigned timed, bool stays);
+void choice_yielded(int thread);
+const ex_schedule *choice_taken(void); /* in this schedule, so far */
+uint32_t choice_count(void);
+
+/* -- Threads (engine.c) ---------------------------------------------------------------------- */
+
+typedef enum ex_status { EX_UNUSED, EX_RUNNABLE, EX_WAITING, EX_JOINING, EX_ENDED } ex_status;
+
+typedef struct ex_store {
+    void *address;
+    uint64_t value;
+    uint8_t size;
+    bool release;
+    uint32_t clock[EX_THREADS];
+} ex_store;
+
+typedef struct ex_guard {
+    void (*torn)(void *arg);
+    void *arg;
+    struct ex_guard *outer;
+} ex_guard;
+
+struct ex_thread {
+    fiber fiber;
+    int id;
+    ex_status status;
+    bool yielded;      /* lets others go first */
+    const void *word;  /* EX_WAITING: on this, */
+    rota_ns deadline;  /* until then */
+    ex_thread *joined; /* EX_JOINING */
+    void (*body)(void *arg);
+    void *arg;
+    ex_guard *guards;
+    rota__os_exit *at_exit;
+    rota_thread self; /* the library's thread-local data */
+    uint32_t clock[EX_THREADS];
+    ex_store buffer[EX_BUFFER]; /* oldest first */
+    unsigned buffered;
+};
+
+extern ex_thread *ex_running;
+extern rota_ns ex_now;
+
+/* Before each step that other threads can see: any of them may go first. */
+void ex_point(const char *operation, const void *object, const char *file, int line);
+void ex_yield(void);    /* others go first, until one of them changes something */
+void ex_progress(void); /* somebody did */
+void ex_wait(const void *word, rota_ns deadline); /* not runnable until woken or in time */
+void ex_wake(const void *word);                   /* one who waits there */
+
+/* Descriptors: numbered from 1 in each schedule. */
+int ex_event_new(void);
+void ex_event_set(int event, bool readable);
+
+/* A step of a schedule, for its trace. */
+typedef struct ex_step {
+    int thread;
+    const char *operation;
+    const void *object;
+    const char *file;
+    int line;
+} ex_step;
+
+enum { EX_STEPS = 20000 };
+extern ex_step ex_trace[EX_STEPS]; /* of the last schedule that was traced */
+extern unsigned ex_trace_count;
+
+/* One schedule of the scenario. NULL: nothing was found, else what. */
+const char *ex_run(const ex_scenario *scenario, bool trace);
+bool ex_owns_stack(const void *address, ex_thread **owner);
+bool ex_owns_memory(const void *address, ex_thread **owner); /* its stack, or thread-local */
+
+/* -- Memory (memory.c, heap.c) --------------------------------------------------------------- */
+
+void memory_begin(void);
+void memory_forget(void);  /* what was learned of another scenario's objects */
+bool memory_learned(void); /* something new, since this was last asked */
+void memory_start(ex_thread *parent,
+                  ex_thread *child); /* what the parent did is before the child */
+void memory_join(ex_thread *parent, const ex_thread *child);
+void memory_drain(ex_thread *thread);        /* its store buffer */
+void memory_freed(void *block, size_t size); /* as if it were written to */
+void memory_check(const void *address, const char *what, const char *file, int line);
+
+void heap_begin(void);
+size_t heap_live(void);
+bool heap_is_freed(const void *address);
+extern const rota_allocator heap_allocator;
+
+#endif

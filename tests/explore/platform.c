@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * platform.c - os.h for the explorer: the third platform, in which one thread runs at a time.
+ */
+#include "engine.h"
+
+#include "os/os.h"
+
+#include <stdlib.h>
+
+rota_thread *ex_self(void)
+{
+    return &ex_running->self;
+}
+
+/* -- Waiting on a word ----------------------------------------------------------------------- */
+
+void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
+{
+    ex_point("os_wait", word, "os", 0);
+    memory_check(word, "os_wait", "os", 0);
+    memory_drain(ex_running);
+    if (*word != expected || deadline <= ex_now || choice_make(EX_SPURIOUS, 2) == 1)
+        return;
+    ex_wait(word, deadline);
+}
+
+void rota__os_wake(rota__os_word *word) /* which may be gone: only its address counts */
+{
+    ex_point("os_wake", word, "os", 0);
+    ex_wake(word);
+}
+
+/* -- Time and CPUs --------------------------------------------------------------------------- */
+
+rota_ns rota__os_now(void)
+{
+    if (choice_make(EX_TIME, 2) == 1)
+        ex_now += ROTA_HOURS(1);
+    return ex_now;
+}
+
+unsigned rota__os_cpu_count(void)
+{
+    return 2;
+}
+
+void rota__os_pin(unsigned cpu)
+{
+    (void)cpu;
+}
+
+void rota__os_name(const char *name)
+{
+    (void)name;
+}
+
+/* -- Descriptors ----------------------------------------------------------------------------- */
+
+int rota__os_event_open(rota__os_event *event)
+{
+    if (choice_make(EX_FAULT, 2) == 1)
+        return ROTA_EAGAIN;
+    *event = (rota__os_event){ex_event_new(), 0};
+    return ROTA_OK;
+}
+
+void rota__os_event_signal(const rota__os_event *event)
+{
+    ex_point("signal", event, "os", 0);
+    ex_event_set(event->readable, true);
+}
+
+void rota__os_event_close(const rota__os_event *event)
+{
+    ex_event_set(event->readable, false);
+}
+
+/* -- Threads --------------------------------------------------------------------------------- */
+
+int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options *options,
+                          void (*body)(void *arg), void *arg)
+{
+    (void)options;
+    if (choice_make(EX_FAULT, 2) == 1)
+        return ROTA_EAGAIN;
+    *thread = (rota__os_thread){.body = body, .arg = arg};
+    thread->handle = (uintptr_t)ex_start(body, arg);
+    return ROTA_OK;
+}
+
+void rota__os_thread_join(rota__os_thread *thread)
+{
+    ex_join((ex_thread *)thread->handle);
+}
+
+int rota__os_at_thread_exit(rota__os_exit *at_exit)
+{
+    if (choice_make(EX_FAULT, 2) == 1)
+        return ROTA_ENOMEM;
+    ex_running->at_exit = at_exit;
+    return ROTA_OK;
+}
+
+void rota__os_yield(void)
+{
+    ex_yield();
+}
+
+void rota__os_guarded(void (*body)(void *arg), void (*torn)(void *arg), void *arg)
+{
+    ex_guard guard = {torn, arg, ex_running->guards};
+
+    ex_running->guards = &guard;
+    body(arg);
+    ex_running->guards = guard.outer;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parking.c - the parker, waiters, interruption and the mutex.
+ */
+#include "base/mutex.h"
+#include "base/park.h"
+#include "base/time.h"
+#include "explore.h"
+
+/* -- Park and unpark ------------------------------------------------------------------------- */
+
+static rota__atomic(uint32_t) flag;
+static int data; /* plain: ordered by what is tried here, or a data race is found */
+
+static void set_flag_and_unpark(void *thread)
+{
+    data = 1;
+    rota__store_release(&flag, 1);
+    rota__unpark(thread);
+}
+
+/* K1: an unpark is not lost, whether it comes before, during or after the park. */
+EXPLORE(an_unpark_is_never_lost)
+{
+    rota_thread *self = rota__self();
+
+    rota__store_relaxed(&flag, 0);
+    data = 0;
+    ex_thread *other = ex_start(set_flag_and_unpark, self);
+    while (rota__load_acquire(&flag) == 0)
+        rota__park(self, ROTA_FOREVER);
+    ex_check(data == 1);
+    ex_join(other);
+}
+
+/* Two unparks, one of them perhaps for nothing. */
+EXPLORE(two_unparks_at_once_are_harmless)
+{
+    rota_thread *self = rota__self();
+
+    rota__store_relaxed(&flag, 0);
+    ex_thread *first = ex_start((void (*)(void *))rota__unpark, self);
+    ex_thread *second = ex_start((void (*)(void *))rota__unpark, self);
+    rota__park(self, ROTA_FOREVER);
+    ex_join(first);
+    ex_join(second);
+}
+
+/* -- Waiters --------------------------------------------------------------------------------- */
+
+/* A list with room for one waiter. */
+static rota__atomic(rota__waiter *) listed;
+
+static bool take_waiter(rota__waiter **waiter)
+{
+    *waiter = rota__load_acquire(&listed);
+    return *waiter != NULL && rota__cas_acq_rel(&listed, waiter, NULL);
+}
+
+static void wake_listed(void *done)
+{
+    rota__waiter *waiter;
+
+    if (take_waiter(&waiter)) {
+        *(int *)done = 1;
+        rota__waiter_wake(waiter);
+    }
+}
+
+static void wait_listed(void *arg)
+{
+    int *woken = arg;
+    rota__waiter waiter;
+    rota__waiter *mine = &waiter;
+
+    ex_check(rota__waiter_init(&waiter) == ROTA_OK);
+    rota__store_release(&listed, &waiter);
+    int status = rota__waiter_wait(&waiter, rota__deadline(ROTA_MS(1)));
+    if (status != ROTA_OK && rota__cas_acq_rel(&listed, &mine, NULL)) {
+        rota__waiter_withdraw(&waiter);
+        return;
+    }
+    if (status != ROTA_OK)
+        rota__waiter_wait_only(&waiter);
+    ex_check(*woken == 1);
+}
+
+/* K2, K3, T3: time-out, wake and the end of the thread, whose stack goes. */
+EXPLORE(a_waiter_may_end_its_thread_as_soon_as_it_is_woken)
+{
+    static int woken;
+
+    woken = 0;
+    rota__store_relaxed(&listed, NULL);
+    ex_thread *waiting = ex_start(wait_listed, &woken);
+    ex_thread *waker = ex_start(wake_listed, &woken);
+    ex_join(waiting);
+    ex_join(waker);
+}
+
+/* -- Interruption ---------------------------------------------------------------------------- */
+
+static void interrupt(void *thread)
+{
+    rota_thread_interrupt(thread);
+}
+
+/* T2, INT-05: an interrupt ends the sleep, whenever it comes. */
+EXPLORE(an_interrupt_ends_a_sleep)
+{
+    ex_thread *other = ex_start(interrupt, rota_thread_self());
+
+    ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    ex_check(!rota_is_interrupted());
+    ex_join(other);
+}
+
+/* INT-05: a sleep that ends in time leaves the flag as it is. */
+EXPLORE(a_sleep_reports_an_interrupt_or_leaves_it)
+{
+    ex_thread *other = ex_start(interrupt, rota__self());
+    int status = rota_sleep(ROTA_MS(1));
+    ex_join(other);
+    ex_check((status == ROTA_EINTERRUPTED) != rota_interrupted());
+}
+
+/* INT-01, T1: one that comes while a task runs is the task's, or stays for what follows. */
+EXPLORE(an_interrupt_is_seen_once_inside_or_after_an_execution)
+{
+    rota__execution execution;
+    ex_thread *other = ex_start(interrupt, rota__self());
+
+    rota__execution_begin(&execution, NULL);
+    bool inside = rota_interrupted();
+    rota__execution_end(&execution);
+    ex_join(other);
+    bool after = rota_interrupted();
+    ex_check(inside != after);
+}
+
+/* -- The mutex ------------------------------------------------------------------------------- */
+
+static rota__mutex mutex;
+static int guarded;
+
+static void count_under_lock(void *arg)
+{
+    (void)arg;
+    rota__mutex_lock(&mutex);
+    guarded++;
+    rota__mutex_unlock(&mutex);
+}
+
+EXPLORE(a_mutex_excludes_three_threads)
+{
+    mutex = (rota__mutex){0};
+    guarded = 0;
+    ex_thread *first = ex_start(count_under_lock, NULL);
+    ex_thread *second = ex_start(count_under_lock, NULL);
+    count_under_lock(NULL);
+    ex_join(first);
+    ex_join(second);
+    ex_check(guarded == 3);
+}
