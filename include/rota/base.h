@@ -52,7 +52,7 @@ enum {
     ROTA_OK = 0,
     ROTA_EINVAL = -1,       /* an argument is NULL, out of range or contradicts another          */
     ROTA_ENOMEM = -2,       /* no memory                                                          */
-    ROTA_EAGAIN = -3,       /* the system refused a thread or a descriptor                        */
+    ROTA_EAGAIN = -3,       /* the system refused a thread, a descriptor or, late, memory         */
     ROTA_EREJECTED = -4,    /* the executor is shut down, or saturated, and did not take the task */
     ROTA_ECANCELED = -5,    /* the task was cancelled                                             */
     ROTA_EFAILED = -6,      /* the task failed: rota_future_error tells its own code              */

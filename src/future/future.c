@@ -84,8 +84,9 @@ static bool is_promise(const rota_future *future)
 /* The one holder has the one reference, so nobody else can have, get or lend one. */
 static bool is_sole(const rota_future *future)
 {
-    return rota__load_acquire(&future->task.references) == 1 && /* pairs with unpin */
-           rota__load_acquire(&future->task.holders) == 1;      /* and with the other unrefs */
+    /* In this order: once there is no other holder, only who has a reference can add one. */
+    return rota__load_acquire(&future->task.holders) == 1 &&  /* pairs with the other unrefs, */
+           rota__load_acquire(&future->task.references) == 1; /* and this with unpin */
 }
 
 void rota_future_unref(rota_future *future)

@@ -19,21 +19,28 @@ if ! cmake --build "$work/build" >"$work/log" 2>&1 ||
     exit 1
 fi
 
+# found - what the explorer's log says of it
+found() {
+    sed -n 's/^after \([0-9]*\) schedules: FOUND in [a-z_0-9]*: \(.*\)/\1 schedules: \2/p' "$work/log"
+}
+
 status=0
 for bug in "$root"/tests/explore/bugs/*.patch; do
     name=$(basename "$bug" .patch)
+    scenario=$(sed -n 's/^Found by: //p' "$bug")
     if ! patch -s -d "$work/tree" -p1 <"$bug" >"$work/log" 2>&1 ||
         ! cmake --build "$work/build" >>"$work/log" 2>&1; then
         echo "$name: the patch does not apply or build any more"
         cat "$work/log"
         exit 1
     fi
-    if "$work/build/explore" --first --seconds 2 >"$work/log" 2>&1; then
-        echo "NOT FOUND  $name"
-        status=1
+    "$work/build/explore" --first --seconds 8 "$scenario" >"$work/log" 2>&1 || true
+    if grep -q FOUND "$work/log"; then
+        printf '%s\n    found by %s\n    after %s\n' "$name" "$scenario" "$(found | sed "s|$work/tree/||")"
     else
-        printf '%-52s %s\n' "$name" "$(sed -n 's/^after \([0-9]*\) schedules: FOUND in \([a-z_]*\): .*/found after \1 schedules by \2/p' "$work/log")"
-        grep -q FOUND "$work/log" || { cat "$work/log"; status=1; }
+        printf '%s\n    NOT FOUND by %s\n' "$name" "$scenario"
+        cat "$work/log"
+        status=1
     fi
     patch -s -R -d "$work/tree" -p1 <"$bug"
 done

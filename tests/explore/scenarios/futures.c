@@ -77,6 +77,25 @@ EXPLORE(the_last_of_three_holders_frees)
     ex_join(second);
 }
 
+static void let_go(void *future)
+{
+    rota_future_unref(future);
+}
+
+/* F5: what somebody still works on stays, though all holders go. */
+EXPLORE(a_pin_outlasts_the_holders)
+{
+    rota_future *future = new_promise();
+    ex_thread *other = ex_start(let_go, rota_future_ref(future));
+
+    rota__future_pin(future);
+    complete(future);
+    rota_future_unref(future);
+    ex_check(rota_future_state_of(future) == ROTA_FUTURE_SUCCEEDED);
+    rota__future_unpin(future);
+    ex_join(other);
+}
+
 static void get_timed(void *future)
 {
     int status = rota_future_get_timed(future, ROTA_MS(5), NULL);
