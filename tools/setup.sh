@@ -28,6 +28,7 @@ for word; do
         ;;
     clang)
         need clang command -v clang
+        need libclang-rt-14-dev sh -c 'ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*'
         ;;
     ci)
         need clang command -v clang

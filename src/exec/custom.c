@@ -9,7 +9,8 @@
  *   SHUTDOWN  -> SHUTDOWN | TERMINATED   nobody is inside and, where the user
  *                                        has await_termination, that said so
  *
- *   U1  Nobody enters once SHUTDOWN is set: state and count change in one step.
+ *   U1  Nobody enters once SHUTDOWN is set: state and count change in one step. One place is
+ *       left for the shutdown itself, so the count never overflows.
  *   U2  `drained` is completed by the last to leave after that. Who waits for
  *       the end waits for that future first.
  *   U3  Whoever completes `drained` has pinned it before: others may free the
@@ -23,9 +24,14 @@
 
 #include <stdio.h>
 
-#define SHUTDOWN   (UINT32_C(1) << 31)
-#define TERMINATED (UINT32_C(1) << 30)
-#define INSIDE     (TERMINATED - 1)
+#ifdef ROTA_NARROW
+#define INSIDE_BITS 2 /* so that tests reach the end of the count */
+#else
+#define INSIDE_BITS 30
+#endif
+#define INSIDE     ((UINT32_C(1) << INSIDE_BITS) - 1)
+#define TERMINATED (UINT32_C(1) << INSIDE_BITS)
+#define SHUTDOWN   (UINT32_C(2) << INSIDE_BITS)
 
 typedef struct custom {
     rota_executor executor;
@@ -46,7 +52,7 @@ static bool enter(custom *own)
 {
     uint32_t ctl = rota__load_acquire(&own->ctl);
 
-    while (!(ctl & SHUTDOWN)) { /* U1 */
+    while (!(ctl & SHUTDOWN) && (ctl & INSIDE) < INSIDE - 1) { /* U1 */
         if (rota__cas_acq_rel(&own->ctl, &ctl, ctl + 1))
             return true;
     }

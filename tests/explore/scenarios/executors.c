@@ -2,10 +2,8 @@
 /*
  * executors.c - the executor interface: submit, shut down, invoke all, invoke any.
  */
+#include "base/atomic.h"
 #include "explore.h"
-#include "os/os.h"
-
-#include <stddef.h>
 
 /* -- Executors ------------------------------------------------------------------------------- */
 
@@ -84,6 +82,13 @@ static rota_call call_of(rota_fn *fn, int i)
 /* -- Shutting down --------------------------------------------------------------------------- */
 
 static int submit_status;
+static rota__atomic(uint32_t) accepted, runs;
+
+static void *count_run_atomically(void *arg)
+{
+    rota__add_relaxed(&runs, 1);
+    return arg;
+}
 
 static void submit_one(void *executor)
 {
@@ -104,6 +109,33 @@ EXPLORE(submit_meets_close)
     ex_check(submit_status == (ran[0] == 1 ? ROTA_OK : ROTA_EREJECTED));
     ex_check(discarded[0] == 0);
     ex_check(rota_close(executor) == ROTA_OK);
+}
+
+static void submit_counted(void *executor)
+{
+    int status = rota_execute(executor, count_run_atomically, NULL);
+
+    ex_check(status == ROTA_OK || status == ROTA_EREJECTED);
+    if (status == ROTA_OK)
+        rota__add_relaxed(&accepted, 1);
+}
+
+/* U1: many at once are all inside, or, where the count is narrow, refused. */
+EXPLORE(three_submit_at_once)
+{
+    rota_executor *executor = new_executor(run_here);
+
+    rota__store_relaxed(&accepted, 0);
+    rota__store_relaxed(&runs, 0);
+    ex_thread *first = ex_start(submit_counted, executor);
+    ex_thread *second = ex_start(submit_counted, executor);
+    submit_counted(executor);
+    ex_check(rota_shutdown(executor) == ROTA_OK);
+    ex_check(rota_await_termination(executor, ROTA_FOREVER) == ROTA_OK);
+    ex_join(first);
+    ex_join(second);
+    ex_check(rota__load_relaxed(&accepted) == rota__load_relaxed(&runs));
+    ex_check(rota_executor_free(executor) == ROTA_OK);
 }
 
 static void shut_down(void *executor)

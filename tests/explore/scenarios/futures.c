@@ -6,6 +6,7 @@
 #include "exec/exec_internal.h"
 #include "explore.h"
 #include "future/future_internal.h"
+#include "linearizable.h"
 
 static int payload; /* plain: a future that is done has it in order, or a data race is found */
 
@@ -475,5 +476,65 @@ EXPLORE_WITH_FAULTS(futures_survive_refusals)
     complete(future);
     ex_join(getter);
     ex_check(status != ROTA_OK || ex_is_readable(fd));
+    rota_future_unref(future);
+}
+
+/* -- As if one after the other --------------------------------------------------------------- */
+
+enum { COMPLETE, CANCEL, LOOK };
+
+static lin_history history;
+
+/* The state is the future's; the first end counts. */
+static bool promise_apply(void *state, const lin_operation *operation)
+{
+    int *phase = state;
+    bool pending = *phase == ROTA_FUTURE_PENDING;
+
+    if (operation->kind == LOOK)
+        return operation->result == *phase;
+    if (pending)
+        *phase = operation->kind == COMPLETE ? ROTA_FUTURE_SUCCEEDED : ROTA_FUTURE_CANCELED;
+    return operation->result == pending;
+}
+
+static void operate(rota_future *future, int kind)
+{
+    size_t i = lin_call(&history, kind, 0);
+
+    if (kind == COMPLETE)
+        lin_return(&history, i, rota_promise_complete(future, NULL));
+    else if (kind == CANCEL)
+        lin_return(&history, i, rota_future_cancel(future));
+    else
+        lin_return(&history, i, (long)rota_future_state_of(future));
+}
+
+static void complete_and_look(void *future)
+{
+    operate(future, COMPLETE);
+    operate(future, LOOK);
+}
+
+static void look_twice(void *future)
+{
+    operate(future, LOOK);
+    operate(future, LOOK);
+}
+
+/* FUT-02, FUT-25 */
+EXPLORE(a_promise_is_linearizable)
+{
+    static const lin_model model = {promise_apply};
+    rota_future *future = new_promise();
+
+    lin_clear(&history);
+    ex_thread *first = ex_start(complete_and_look, future);
+    ex_thread *second = ex_start(look_twice, future);
+    operate(future, CANCEL);
+    operate(future, LOOK);
+    ex_join(first);
+    ex_join(second);
+    ex_check(lin_check(&history, &model));
     rota_future_unref(future);
 }

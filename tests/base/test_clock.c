@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time that passes only when a test says so, and what waits for it in the library.
+ */
+#include "rota_test_internal.h"
+
+#include "base/park.h"
+#include "base/time.h"
+
+static int install(void **state)
+{
+    test_clock_install();
+    return 0;
+}
+
+static int take_away(void **state)
+{
+    test_clock_remove();
+    return 0;
+}
+
+struct sleeper {
+    rota_ns duration;
+    atomic_int status; /* 1: still asleep */
+    rota_ns awake_at;
+};
+
+static void sleep_for(void *arg)
+{
+    struct sleeper *sleeper = arg;
+    int status = rota_sleep(sleeper->duration);
+
+    sleeper->awake_at = rota_now();
+    atomic_store(&sleeper->status, status);
+}
+
+/* It stands still unless it is moved. */
+static void time_stands_still(void **state)
+{
+    rota_ns now = rota_now();
+
+    for (int i = 0; i < 1000; i++)
+        assert_true(rota_now() == now);
+    test_clock_advance(ROTA_HOURS(1));
+    assert_true(rota_now() == now + ROTA_HOURS(1));
+    assert_true(test_clock_now() == rota_now());
+}
+
+/* An hour of sleep takes no time. */
+static void an_hour_passes_in_no_time(void **state)
+{
+    struct sleeper sleeper = {.duration = ROTA_HOURS(1), .status = 1};
+    rota_ns begun = rota_now();
+    test_thread *thread = test_thread_start(sleep_for, &sleeper);
+
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_HOURS(1));
+    test_thread_join(thread);
+    assert_ok(sleeper.status);
+    assert_true(sleeper.awake_at == begun + ROTA_HOURS(1));
+}
+
+/* INT-12, GEN-06: not a nanosecond early. */
+static void a_sleep_is_not_a_nanosecond_early(void **state)
+{
+    struct sleeper sleeper = {.duration = ROTA_SEC(1), .status = 1};
+    test_thread *thread = test_thread_start(sleep_for, &sleeper);
+
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(1) - 1);
+    rota__unpark(test_thread_handle(thread));      /* so that it looks at the clock, */
+    test_await_parked(test_thread_handle(thread)); /* and goes to sleep again */
+    assert_int_equal(sleeper.status, 1);
+    test_clock_advance(1);
+    test_thread_join(thread);
+    assert_ok(sleeper.status);
+}
+
+enum { SLEEPERS = 5 };
+
+static bool is_awake(void *arg)
+{
+    return atomic_load((atomic_int *)arg) != 1;
+}
+
+/* Each of several wakes at its own time, and the others sleep on. */
+static void each_wakes_at_its_time(void **state)
+{
+    struct sleeper sleepers[SLEEPERS];
+    test_thread *threads[SLEEPERS];
+
+    for (int i = 0; i < SLEEPERS; i++) {
+        sleepers[i] = (struct sleeper){.duration = ROTA_MINUTES(i + 1), .status = 1};
+        threads[i] = test_thread_start(sleep_for, &sleepers[i]);
+    }
+    test_clock_await_waiting(SLEEPERS);
+    for (int i = 0; i < SLEEPERS; i++) {
+        test_clock_advance(ROTA_MINUTES(1));
+        test_until(is_awake, &sleepers[i].status);
+        for (int j = i + 1; j < SLEEPERS; j++)
+            assert_int_equal(sleepers[j].status, 1);
+        assert_int_equal(test_clock_waiting(), SLEEPERS - 1 - i);
+    }
+    for (int i = 0; i < SLEEPERS; i++)
+        test_thread_join(threads[i]);
+}
+
+/* An interrupt ends a sleep whose time has not come. */
+static void an_interrupt_needs_no_time(void **state)
+{
+    struct sleeper sleeper = {.duration = ROTA_HOURS(1), .status = 1};
+    test_thread *thread = test_thread_start(sleep_for, &sleeper);
+    rota_ns begun = rota_now();
+
+    test_clock_await_waiting(1);
+    rota_thread_interrupt(test_thread_handle(thread));
+    test_thread_join(thread);
+    assert_status(sleeper.status, ROTA_EINTERRUPTED);
+    assert_true(sleeper.awake_at == begun);
+}
+
+struct waiting {
+    rota__waiter waiter;
+    rota_ns deadline;
+    int status;
+};
+
+static void wait_until(void *arg)
+{
+    struct waiting *waiting = arg;
+
+    test_check(rota__waiter_init(&waiting->waiter) == ROTA_OK);
+    waiting->status = rota__waiter_wait(&waiting->waiter, waiting->deadline);
+    rota__waiter_withdraw(&waiting->waiter);
+}
+
+/* GEN-06: so does a waiter, whose time runs out at its deadline. */
+static void a_waiters_time_runs_out(void **state)
+{
+    struct waiting waiting = {.deadline = rota_now() + 10};
+    test_thread *thread = test_thread_start(wait_until, &waiting);
+
+    test_clock_await_waiting(1);
+    test_clock_advance(10);
+    test_thread_join(thread);
+    assert_status(waiting.status, ROTA_ETIMEDOUT);
+}
+
+/* Waits without a deadline are not counted, and do not mind what time it is. */
+static void waits_for_ever_are_not_counted(void **state)
+{
+    struct sleeper sleeper = {.duration = ROTA_FOREVER, .status = 1};
+    test_thread *thread = test_thread_start(sleep_for, &sleeper);
+
+    test_await_parked(test_thread_handle(thread));
+    assert_int_equal(test_clock_waiting(), 0);
+    test_clock_advance(INT64_MAX);
+    rota_thread_interrupt(test_thread_handle(thread));
+    test_thread_join(thread);
+    assert_status(sleeper.status, ROTA_EINTERRUPTED);
+}
+
+static void sleep_often(void *arg)
+{
+    for (int i = 0; i < 200; i++)
+        test_check(rota_sleep(ROTA_SEC(1)) == ROTA_OK);
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+/* V2: no sleeper misses that its time has come, whenever that is. */
+static void no_advance_is_missed(void **state)
+{
+    test_thread *threads[3];
+    atomic_int ended = 0;
+
+    for (int i = 0; i < 3; i++)
+        threads[i] = test_thread_start(sleep_often, &ended);
+    while (atomic_load(&ended) < 3)
+        test_clock_advance(ROTA_MS(400));
+    for (int i = 0; i < 3; i++)
+        test_thread_join(threads[i]);
+}
+
+/* Afterwards time passes by itself again. */
+static void the_systems_clock_comes_back(void **state)
+{
+    test_clock_install();
+    test_clock_remove();
+    rota_ns now = rota_now();
+    assert_ok(rota_sleep(ROTA_US(10)));
+    assert_true(rota_now() > now);
+}
+
+#define unit(test) cmocka_unit_test_setup_teardown(test, install, take_away)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(time_stands_still),
+        unit(an_hour_passes_in_no_time),
+        unit(a_sleep_is_not_a_nanosecond_early),
+        unit(each_wakes_at_its_time),
+        unit(an_interrupt_needs_no_time),
+        unit(a_waiters_time_runs_out),
+        unit(waits_for_ever_are_not_counted),
+        unit(no_advance_is_missed),
+        cmocka_unit_test(the_systems_clock_comes_back),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

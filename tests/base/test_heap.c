@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heap of timed items, mostly against a sorted array. H1 and H2 are stated in base/heap.h.
+ */
+#include "rota_test_internal.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+enum { MANY = 500 };
+
+static rota__heap heap;
+static rota__heap_item items[MANY];
+
+static int prepare(void **state)
+{
+    heap = (rota__heap){0};
+    for (int i = 0; i < MANY; i++)
+        rota__heap_item_init(&items[i]);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    test_memory_fail_at(0, false);
+    rota__heap_free(&heap);
+    return test_memory_live() == 0 ? 0 : -1;
+}
+
+static void insert(int item, rota_ns time, uint64_t sequence)
+{
+    assert_ok(rota__heap_insert(&heap, &items[item], time, sequence));
+    rota__heap_check(&heap);
+}
+
+static bool drop(int item)
+{
+    bool removed = rota__heap_remove(&heap, &items[item]);
+
+    rota__heap_check(&heap);
+    return removed;
+}
+
+/* The index of the first item, which is taken out; -1: there is none. */
+static int take(void)
+{
+    const rota__heap_slot *top = rota__heap_top(&heap);
+
+    if (top == NULL)
+        return -1;
+    int item = (int)(top->item - items);
+    assert_true(drop(item));
+    return item;
+}
+
+/* -- Order -------------------------------------------------------------------------------- */
+
+/* A heap of zeros is an empty one, and needs no memory. */
+static void a_heap_of_zeros_is_empty(void **state)
+{
+    assert_null(rota__heap_top(&heap));
+    assert_false(drop(0));
+    rota__heap_check(&heap);
+    assert_int_equal(test_memory_live(), 0);
+}
+
+/* SCHED-05: by time, over all times that there are. */
+static void items_come_in_the_order_of_their_times(void **state)
+{
+    static const rota_ns times[] = {5, INT64_MAX,     0,  -1, INT64_MIN, 7, INT64_MAX - 1,
+                                    1, INT64_MIN + 1, -5, 6};
+    static const int order[] = {4, 8, 9, 3, 2, 7, 0, 10, 5, 6, 1};
+    enum { COUNT = sizeof times / sizeof times[0] };
+
+    for (int i = 0; i < COUNT; i++)
+        insert(i, times[i], 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(take(), order[i]);
+    assert_int_equal(take(), -1);
+}
+
+/* SCHED-05: equal times by sequence, whatever was inserted first. */
+static void equal_times_come_in_the_order_of_their_sequence(void **state)
+{
+    static const uint64_t sequences[] = {3, UINT64_MAX, 0, 2, 1, UINT64_MAX - 1};
+    static const int order[] = {2, 4, 3, 0, 5, 1};
+
+    for (int i = 0; i < 6; i++)
+        insert(i, 100, sequences[i]);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(take(), order[i]);
+}
+
+/* -- Against a sorted array --------------------------------------------------------------- */
+
+static struct entry {
+    rota_ns time;
+    uint64_t sequence;
+    int item;
+} sorted[MANY];
+
+static int sorted_count;
+
+static void sorted_insert(struct entry entry)
+{
+    int at = sorted_count++;
+
+    while (
+        at > 0
+        && (sorted[at - 1].time > entry.time
+            || (sorted[at - 1].time == entry.time && sorted[at - 1].sequence > entry.sequence))) {
+        sorted[at] = sorted[at - 1];
+        at--;
+    }
+    sorted[at] = entry;
+}
+
+static bool sorted_remove(int item)
+{
+    for (int i = 0; i < sorted_count; i++) {
+        if (sorted[i].item == item) {
+            sorted_count--;
+            memmove(&sorted[i], &sorted[i + 1], (size_t)(sorted_count - i) * sizeof sorted[0]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_tops(void)
+{
+    const rota__heap_slot *top = rota__heap_top(&heap);
+
+    assert_int_equal(heap.count, sorted_count);
+    if (sorted_count == 0) {
+        assert_null(top);
+        return;
+    }
+    assert_true(top->time == sorted[0].time && top->sequence == sorted[0].sequence);
+    assert_ptr_equal(top->item, &items[sorted[0].item]);
+}
+
+/* Few times, so that many are equal, and a few of them extreme. */
+static rota_ns random_time(test_random *random)
+{
+    size_t pick = test_random_below(random, 40);
+
+    return pick == 0 ? INT64_MIN : pick == 1 ? INT64_MAX : (rota_ns)pick - 20;
+}
+
+/* DWQ-04, DWQ-05: as a sorted array would, wherever one inserts and removes, growing or not. */
+static void it_does_as_a_sorted_array_would(void **state)
+{
+    test_random random;
+    size_t largest = 0;
+
+    test_random_init(&random);
+    sorted_count = 0;
+    for (uint64_t step = 0; step < 20000; step++) {
+        bool growing = step / 2500 % 2 == 0;
+        int item = (int)test_random_below(&random, MANY);
+        bool inside = items[item].place != ROTA__HEAP_OUT;
+
+        if (test_random_below(&random, 10) < (growing ? 7 : 2)) {
+            rota_ns time = random_time(&random);
+            int expected = inside ? ROTA_EINVAL : ROTA_OK;
+            assert_status(rota__heap_insert(&heap, &items[item], time, step), expected);
+            if (!inside)
+                sorted_insert((struct entry){time, step, item});
+        } else if (test_random_below(&random, 3) > 0) {
+            assert_int_equal(rota__heap_remove(&heap, &items[item]), sorted_remove(item));
+        } else {
+            assert_int_equal(take(), sorted_count > 0 ? sorted[0].item : -1);
+            if (sorted_count > 0)
+                sorted_remove(sorted[0].item);
+        }
+        rota__heap_check(&heap);
+        compare_tops();
+        largest = heap.count > largest ? heap.count : largest;
+    }
+    assert_true(largest > 200);
+}
+
+/* -- What is refused ---------------------------------------------------------------------- */
+
+/* An item is in one heap, once. */
+static void an_item_that_is_in_a_heap_is_refused(void **state)
+{
+    rota__heap other = {0};
+
+    insert(0, 10, 0);
+    assert_status(rota__heap_insert(&heap, &items[0], 5, 1), ROTA_EINVAL);
+    assert_status(rota__heap_insert(&other, &items[0], 5, 1), ROTA_EINVAL);
+    assert_int_equal(heap.count, 1);
+    assert_int_equal(rota__heap_top(&heap)->time, 10);
+    assert_true(drop(0));
+    insert(0, 5, 1); /* then it can come back */
+    rota__heap_free(&other);
+}
+
+/* DWQ-05: an item of another heap, at a place that this one has, too, is left alone. */
+static void an_item_of_another_heap_is_not_removed(void **state)
+{
+    rota__heap other = {0};
+
+    insert(0, 1, 0);
+    insert(1, 2, 0);
+    assert_ok(rota__heap_insert(&other, &items[2], 1, 0));
+    assert_false(drop(2));
+    assert_false(drop(3)); /* in none */
+    assert_int_equal(heap.count, 2);
+    assert_true(rota__heap_remove(&other, &items[2]));
+    assert_false(rota__heap_remove(&other, &items[2]));
+    rota__heap_free(&other);
+}
+
+/* -- Memory ------------------------------------------------------------------------------- */
+
+/* GEN-10, DWQ-02: without memory to grow it is as before, and works on with what it has. */
+static void failing_to_grow_changes_nothing(void **state)
+{
+    int in = 0;
+
+    test_memory_fail_at(2, true);
+    while (rota__heap_insert(&heap, &items[in], -in, 0) == ROTA_OK)
+        in++;
+    assert_true(in > 0 && in < MANY);
+    assert_int_equal(heap.count, in);
+    assert_int_equal(items[in].place, ROTA__HEAP_OUT);
+    rota__heap_check(&heap);
+    assert_status(rota__heap_insert(&heap, &items[in], 0, 0), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    insert(in, -in, 0);
+    for (; in >= 0; in--)
+        assert_int_equal(take(), in);
+}
+
+/* A burst's memory goes back; what cannot be exchanged for less is kept. */
+static void it_shrinks_after_a_burst(void **state)
+{
+    for (int i = 0; i < MANY; i++)
+        insert(i, i, 0);
+    size_t grown = heap.capacity;
+    assert_true(grown >= MANY);
+    test_memory_fail_at(1, true);
+    for (int i = 0; i < MANY - 10; i++)
+        assert_int_equal(take(), i);
+    assert_int_equal(heap.capacity, grown);
+    test_memory_fail_at(0, false);
+    for (int i = MANY - 10; i < MANY; i++)
+        assert_int_equal(take(), i);
+    assert_true(heap.capacity <= 64);
+}
+
+/* DWQ-03: items left in a heap that is freed are in none. */
+static void freeing_lets_its_items_go(void **state)
+{
+    insert(0, 1, 0);
+    insert(1, 2, 0);
+    rota__heap_free(&heap);
+    assert_int_equal(items[0].place, ROTA__HEAP_OUT);
+    assert_int_equal(items[1].place, ROTA__HEAP_OUT);
+    assert_int_equal(test_memory_live(), 0);
+    insert(0, 1, 0);
+}
+
+#define unit(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(a_heap_of_zeros_is_empty),
+        unit(items_come_in_the_order_of_their_times),
+        unit(equal_times_come_in_the_order_of_their_sequence),
+        unit(it_does_as_a_sorted_array_would),
+        unit(an_item_that_is_in_a_heap_is_refused),
+        unit(an_item_of_another_heap_is_not_removed),
+        unit(failing_to_grow_changes_nothing),
+        unit(it_shrinks_after_a_burst),
+        unit(freeing_lets_its_items_go),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interruption: a flag for every execution and for the thread outside of them (base/thread.h, T1
+ * and T2), and rota_sleep.
+ */
+#include "rota_test_internal.h"
+
+static void interrupt_self(void)
+{
+    rota_thread_interrupt(rota_thread_self());
+}
+
+static int no_flag_is_left(void **state)
+{
+    return rota_interrupted() ? -1 : 0;
+}
+
+/* -- The flag ----------------------------------------------------------------------------- */
+
+/* INT-02: one call reads the flag, the other also clears it. */
+static void the_flag_is_read_and_cleared(void **state)
+{
+    assert_false(rota_is_interrupted());
+    assert_false(rota_interrupted());
+    interrupt_self();
+    assert_true(rota_is_interrupted());
+    assert_true(rota_is_interrupted());
+    assert_true(rota_interrupted());
+    assert_false(rota_interrupted());
+    assert_false(rota_is_interrupted());
+}
+
+/* INT-01: twice is as once. */
+static void two_interrupts_are_as_one(void **state)
+{
+    interrupt_self();
+    interrupt_self();
+    assert_true(rota_interrupted());
+    assert_false(rota_interrupted());
+}
+
+/* GEN-02 */
+static void no_thread_is_not_interrupted(void **state)
+{
+    rota_thread_interrupt(NULL);
+    assert_false(rota_is_interrupted());
+}
+
+/* -- Executions --------------------------------------------------------------------------- */
+
+/* INT-01, INT-07: an execution starts without a flag, and what was there before stays outside. */
+static void a_flag_from_before_stays_outside(void **state)
+{
+    rota__execution inner;
+
+    interrupt_self();
+    rota__execution_begin(&inner, NULL);
+    assert_false(rota_is_interrupted());
+    assert_false(rota_interrupted());
+    rota__execution_end(&inner);
+    assert_true(rota_interrupted());
+}
+
+/* T1: interrupting a thread interrupts the innermost that it runs. */
+static void an_interrupt_of_the_thread_hits_the_innermost(void **state)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL);
+    rota__execution_begin(&inner, NULL);
+    interrupt_self();
+    assert_true(rota_interrupted());
+    rota__execution_end(&inner);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&outer);
+    assert_false(rota_is_interrupted());
+}
+
+/* T1: one that was not seen stays for what comes after. */
+static void an_interrupt_of_the_thread_stays_until_seen(void **state)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL);
+    rota__execution_begin(&inner, NULL);
+    interrupt_self();
+    rota__execution_end(&inner);
+    assert_true(rota_is_interrupted());
+    rota__execution_end(&outer);
+    assert_true(rota_interrupted());
+}
+
+/* T1: it moves into the execution that it was meant for when that one starts another. */
+static void an_interrupt_stays_with_the_one_it_was_meant_for(void **state)
+{
+    rota__execution outer, inner, next;
+
+    rota__execution_begin(&outer, NULL);
+    interrupt_self();
+    rota__execution_begin(&inner, NULL);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&inner);
+    assert_true(rota_is_interrupted());
+    rota__execution_begin(&inner, NULL);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&inner);
+    rota__execution_end(&outer); /* it ended without having looked */
+    assert_false(rota_is_interrupted());
+    rota__execution_begin(&next, NULL);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&next);
+}
+
+/* INT-08: an interrupt of an execution reaches that one alone, and is void after its end. */
+static void an_interrupt_of_an_execution_ends_with_it(void **state)
+{
+    rota__execution inner, next;
+
+    rota__execution_begin(&inner, NULL);
+    rota__interrupt_execution(&inner);
+    assert_true(rota_is_interrupted());
+    rota__execution_end(&inner);
+    assert_false(rota_is_interrupted());
+    rota__execution_begin(&next, NULL);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&next);
+}
+
+/* INT-08: so does one of an outer execution, at whatever depth the thread is. */
+static void an_outer_execution_has_its_own_flag(void **state)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL);
+    rota__execution_begin(&inner, NULL);
+    rota__interrupt_execution(&outer);
+    assert_false(rota_interrupted());
+    rota__execution_end(&inner);
+    assert_true(rota_interrupted());
+    rota__execution_end(&outer);
+}
+
+/* INT-05: both flags are cleared by one look: the execution's and the thread's. */
+static void one_look_clears_both_flags(void **state)
+{
+    rota__execution inner;
+
+    rota__execution_begin(&inner, NULL);
+    interrupt_self();
+    rota__interrupt_execution(&inner);
+    assert_true(rota_interrupted());
+    assert_false(rota_interrupted());
+    rota__execution_end(&inner);
+    assert_false(rota_interrupted());
+}
+
+/* A thread knows what it executes, at any depth, until that ends. */
+static void a_thread_knows_what_it_executes(void **state)
+{
+    rota__execution outer, inner;
+    int first = 1;
+    int second = 2;
+
+    rota__execution_begin(&outer, &first);
+    assert_true(rota__is_executing(&first));
+    assert_false(rota__is_executing(&second));
+    rota__execution_begin(&inner, &second);
+    assert_true(rota__is_executing(&first));
+    assert_true(rota__is_executing(&second));
+    rota__execution_end(&inner);
+    assert_true(rota__is_executing(&first));
+    assert_false(rota__is_executing(&second));
+    rota__execution_end(&outer);
+    assert_false(rota__is_executing(&first));
+}
+
+/* -- Sleeping ----------------------------------------------------------------------------- */
+
+/* INT-12: 0 or less is over at once. */
+static void a_sleep_of_nothing_is_over_at_once(void **state)
+{
+    assert_ok(rota_sleep(0));
+    assert_ok(rota_sleep(-1));
+    assert_ok(rota_sleep(INT64_MIN));
+}
+
+/* INT-12, INT-04, INT-05: with the flag set no sleep begins, and the flag is cleared. */
+static void a_flag_ends_a_sleep_before_it_begins(void **state)
+{
+    const rota_ns durations[] = {ROTA_FOREVER, ROTA_HOURS(1), 0, -1, INT64_MIN};
+
+    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++) {
+        interrupt_self();
+        assert_status(rota_sleep(durations[i]), ROTA_EINTERRUPTED);
+        assert_false(rota_is_interrupted());
+    }
+}
+
+/* INT-12, GEN-06: never early, whatever unparks were meant for somebody else. */
+static void a_sleep_lasts_as_long_as_it_should(void **state)
+{
+    rota_ns before = rota_now();
+
+    rota__store_relaxed(&rota_thread_self()->permit, 2); /* NOTIFIED */
+    assert_ok(rota_sleep(ROTA_MS(5)));
+    assert_true(rota_now() - before >= ROTA_MS(5));
+}
+
+struct sleeper {
+    rota__execution outer, inner;
+    atomic_bool begun;
+    rota_ns duration;
+    int status;
+    bool flag_left;
+    bool outer_flag;
+};
+
+static void sleep_inside_an_execution(void *arg)
+{
+    struct sleeper *sleeper = arg;
+
+    rota__execution_begin(&sleeper->outer, NULL);
+    rota__execution_begin(&sleeper->inner, NULL);
+    atomic_store(&sleeper->begun, true);
+    sleeper->status = rota_sleep(sleeper->duration);
+    sleeper->flag_left = rota_is_interrupted();
+    rota__execution_end(&sleeper->inner);
+    sleeper->outer_flag = rota_is_interrupted();
+    rota__execution_end(&sleeper->outer);
+}
+
+static test_thread *start_sleeping(struct sleeper *sleeper)
+{
+    test_thread *thread = test_thread_start(sleep_inside_an_execution, sleeper);
+
+    test_await_parked(test_thread_handle(thread));
+    assert_true(atomic_load(&sleeper->begun));
+    return thread;
+}
+
+/* T2, INT-12: an interrupt of the thread, or of the execution, ends the longest sleep. */
+static void an_interrupt_ends_a_sleep(void **state)
+{
+    const rota_ns durations[] = {ROTA_FOREVER, INT64_MAX - 1, ROTA_HOURS(1)};
+
+    for (size_t i = 0; i < 6; i++) {
+        struct sleeper sleeper = {.duration = durations[i / 2]};
+        test_thread *thread = start_sleeping(&sleeper);
+
+        if (i % 2 == 0)
+            rota_thread_interrupt(test_thread_handle(thread));
+        else
+            rota__interrupt_execution(&sleeper.inner);
+        test_thread_join(thread);
+        assert_status(sleeper.status, ROTA_EINTERRUPTED);
+        assert_false(sleeper.flag_left); /* INT-05 */
+        assert_false(sleeper.outer_flag);
+    }
+}
+
+/* INT-08: one that is meant for the outer execution does not end the sleep of the inner one. */
+static void an_interrupt_of_the_outer_one_does_not_end_the_sleep(void **state)
+{
+    struct sleeper sleeper = {.duration = ROTA_FOREVER};
+    test_thread *thread = start_sleeping(&sleeper);
+
+    rota__interrupt_execution(&sleeper.outer);
+    test_await_parked(test_thread_handle(thread)); /* again: the interrupt had unparked it */
+    rota__interrupt_execution(&sleeper.inner);
+    test_thread_join(thread);
+    assert_status(sleeper.status, ROTA_EINTERRUPTED);
+    assert_true(sleeper.outer_flag);
+}
+
+#define unit(test) cmocka_unit_test_teardown(test, no_flag_is_left)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(the_flag_is_read_and_cleared),
+        unit(two_interrupts_are_as_one),
+        unit(no_thread_is_not_interrupted),
+        unit(a_flag_from_before_stays_outside),
+        unit(an_interrupt_of_the_thread_hits_the_innermost),
+        unit(an_interrupt_of_the_thread_stays_until_seen),
+        unit(an_interrupt_stays_with_the_one_it_was_meant_for),
+        unit(an_interrupt_of_an_execution_ends_with_it),
+        unit(an_outer_execution_has_its_own_flag),
+        unit(one_look_clears_both_flags),
+        unit(a_thread_knows_what_it_executes),
+        unit(a_sleep_of_nothing_is_over_at_once),
+        unit(a_flag_ends_a_sleep_before_it_begins),
+        unit(a_sleep_lasts_as_long_as_it_should),
+        unit(an_interrupt_ends_a_sleep),
+        unit(an_interrupt_of_the_outer_one_does_not_end_the_sleep),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

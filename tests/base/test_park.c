@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parking: the permit of a thread, and waiters, which are threads in somebody's list. K1 to K3 are
+ * stated in base/park.h.
+ */
+#include "rota_test_internal.h"
+
+#include "base/park.h"
+#include "base/time.h"
+
+#include <sched.h>
+
+enum { EMPTY = 0 }; /* as in base/park.c */
+
+static uint32_t permit_of(rota_thread *thread)
+{
+    return rota__load_acquire(&thread->permit);
+}
+
+static uint32_t pins_of(rota_thread *thread)
+{
+    return rota__load_acquire(&thread->pins);
+}
+
+/* -- The permit --------------------------------------------------------------------------- */
+
+/* An unpark before the park is not lost: this would hang. */
+static void an_unpark_that_comes_first_is_kept(void **state)
+{
+    rota_thread *self = rota_thread_self();
+
+    rota__unpark(self);
+    rota__park(self, ROTA_FOREVER);
+    assert_int_equal(permit_of(self), EMPTY);
+}
+
+/* Two are as one: nothing is left for a second park. */
+static void two_unparks_are_as_one(void **state)
+{
+    rota_thread *self = rota_thread_self();
+
+    rota__unpark(self);
+    rota__unpark(self);
+    rota__park(self, ROTA_FOREVER);
+    assert_int_equal(permit_of(self), EMPTY);
+}
+
+/* GEN-04: a park ends at its deadline, however early that is, and leaves no permit. */
+static void a_park_ends_at_its_deadline(void **state)
+{
+    const rota_ns deadlines[] = {INT64_MIN, -1, 0, rota_now(), rota_now() + ROTA_MS(1)};
+    rota_thread *self = rota_thread_self();
+
+    for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+        rota__park(self, deadlines[i]);
+        assert_int_equal(permit_of(self), EMPTY);
+    }
+}
+
+static void park_until_told(void *arg)
+{
+    while (!atomic_load((atomic_bool *)arg))
+        rota__park(rota_thread_self(), ROTA_FOREVER);
+}
+
+/* An unpark ends a park. */
+static void a_parked_thread_is_unparked(void **state)
+{
+    atomic_bool told = false;
+    test_thread *thread = test_thread_start(park_until_told, &told);
+
+    test_await_parked(test_thread_handle(thread));
+    atomic_store(&told, true);
+    rota__unpark(test_thread_handle(thread));
+    test_thread_join(thread);
+}
+
+struct message {
+    int text;          /* plain: ordered by the permit alone */
+    atomic_bool given; /* relaxed: orders nothing */
+    bool asleep;       /* is it received in a park that sleeps? */
+};
+
+static void receive(void *arg)
+{
+    struct message *message = arg;
+    rota_thread *self = rota_thread_self();
+
+    if (message->asleep)
+        rota__park(self, ROTA_FOREVER);
+    while (!atomic_load_explicit(&message->given, memory_order_relaxed))
+        sched_yield();
+    if (rota__load_relaxed(&self->permit) != EMPTY) /* also if it woke for no reason before */
+        rota__park(self, ROTA_FOREVER);
+    test_check(message->text == 42);
+}
+
+/* K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
+static void an_unpark_passes_memory(void **state)
+{
+    for (int asleep = 0; asleep < 2; asleep++) {
+        struct message message = {.asleep = asleep};
+        test_thread *thread = test_thread_start(receive, &message);
+        rota_thread *handle = test_thread_handle(thread);
+
+        if (message.asleep)
+            test_await_parked(handle);
+        message.text = 42;
+        rota__unpark(handle);
+        atomic_store_explicit(&message.given, true, memory_order_relaxed);
+        test_thread_join(thread);
+    }
+}
+
+/* -- Waiters ------------------------------------------------------------------------------ */
+
+struct waiting {
+    rota__waiter waiter;
+    atomic_bool published;
+    rota_ns deadline;
+    bool deaf;
+    int status;
+    int text;      /* written by the waker */
+    int text_seen; /* by the waiter */
+    bool flag_left;
+};
+
+static void wait_for_wake(void *arg)
+{
+    struct waiting *waiting = arg;
+
+    test_check(rota__waiter_init(&waiting->waiter) == ROTA_OK);
+    atomic_store(&waiting->published, true);
+    if (waiting->deaf)
+        rota__waiter_wait_only(&waiting->waiter);
+    else
+        waiting->status = rota__waiter_wait(&waiting->waiter, waiting->deadline);
+    if (waiting->status == ROTA_OK)
+        waiting->text_seen = waiting->text;
+    else
+        rota__waiter_withdraw(&waiting->waiter); /* K2: nobody else ends it */
+    waiting->flag_left = rota_is_interrupted();
+}
+
+static test_thread *start_waiting(struct waiting *waiting)
+{
+    test_thread *thread = test_thread_start(wait_for_wake, waiting);
+
+    test_await_parked(test_thread_handle(thread));
+    assert_true(atomic_load(&waiting->published));
+    return thread;
+}
+
+/* K3, GEN-08: a wake ends the wait and passes memory. */
+static void a_wake_ends_a_wait(void **state)
+{
+    struct waiting waiting = {.deadline = ROTA_FOREVER};
+    test_thread *thread = start_waiting(&waiting);
+
+    waiting.text = 42;
+    rota__waiter_wake(&waiting.waiter);
+    test_thread_join(thread);
+    assert_ok(waiting.status);
+    assert_int_equal(waiting.text_seen, 42);
+    assert_false(waiting.flag_left);
+}
+
+/* A wake that comes first is not missed, and beats a deadline that has passed. */
+static void a_wake_that_comes_first_is_kept(void **state)
+{
+    rota__waiter waiter;
+
+    assert_ok(rota__waiter_init(&waiter));
+    rota__waiter_wake(&waiter);
+    assert_ok(rota__waiter_wait(&waiter, INT64_MIN));
+    assert_int_equal(pins_of(rota_thread_self()), 0);
+}
+
+/* GEN-06: time runs out at the deadline, not before, whatever permits are left from earlier. */
+static void a_wait_ends_at_its_deadline(void **state)
+{
+    rota__waiter waiter;
+    rota_ns deadline = rota_now() + ROTA_MS(5);
+
+    assert_ok(rota__waiter_init(&waiter));
+    rota__unpark(rota_thread_self());
+    assert_status(rota__waiter_wait(&waiter, deadline), ROTA_ETIMEDOUT);
+    assert_true(rota_now() >= deadline);
+    rota__waiter_withdraw(&waiter);
+}
+
+/* GEN-04: a deadline that has passed is not waited for. */
+static void a_past_deadline_is_over_at_once(void **state)
+{
+    rota__waiter waiter;
+
+    assert_ok(rota__waiter_init(&waiter));
+    assert_status(rota__waiter_wait(&waiter, INT64_MIN), ROTA_ETIMEDOUT);
+    assert_status(rota__waiter_wait(&waiter, 0), ROTA_ETIMEDOUT);
+    assert_status(rota__waiter_wait(&waiter, rota_now()), ROTA_ETIMEDOUT);
+    rota__waiter_withdraw(&waiter);
+}
+
+/* An interrupt ends the wait. Who called it clears the flag; the waiter leaves it. */
+static void an_interrupt_ends_a_wait(void **state)
+{
+    struct waiting waiting = {.deadline = ROTA_FOREVER};
+    test_thread *thread = start_waiting(&waiting);
+
+    rota_thread_interrupt(test_thread_handle(thread));
+    test_thread_join(thread);
+    assert_status(waiting.status, ROTA_EINTERRUPTED);
+    assert_true(waiting.flag_left);
+}
+
+/* INT-04: the flag beats a deadline that has passed; a wake beats the flag and leaves it. */
+static void wake_beats_flag_beats_deadline(void **state)
+{
+    rota__waiter waiter;
+
+    rota_thread_interrupt(rota_thread_self());
+    assert_ok(rota__waiter_init(&waiter));
+    assert_status(rota__waiter_wait(&waiter, INT64_MIN), ROTA_EINTERRUPTED);
+    assert_status(rota__waiter_wait(&waiter, ROTA_FOREVER), ROTA_EINTERRUPTED);
+    rota__waiter_wake(&waiter);
+    assert_ok(rota__waiter_wait(&waiter, INT64_MIN));
+    assert_true(rota_interrupted());
+}
+
+/* INT-11: a deaf wait goes on after an interrupt, whose flag stays. */
+static void a_deaf_wait_ignores_interrupts(void **state)
+{
+    struct waiting waiting = {.deaf = true};
+    test_thread *thread = start_waiting(&waiting);
+
+    rota_thread_interrupt(test_thread_handle(thread));
+    test_await_parked(test_thread_handle(thread)); /* again: the interrupt had unparked it */
+    waiting.text = 42;
+    rota__waiter_wake(&waiting.waiter);
+    test_thread_join(thread);
+    assert_int_equal(waiting.text_seen, 42);
+    assert_true(waiting.flag_left);
+}
+
+/* T3: a published waiter pins its thread, until one party has ended it (K2). */
+static void a_waiter_pins_its_thread(void **state)
+{
+    rota_thread *self = rota_thread_self();
+    rota__waiter waiter;
+    rota__waiter another;
+
+    assert_int_equal(pins_of(self), 0);
+    assert_ok(rota__waiter_init(&waiter));
+    assert_ok(rota__waiter_init(&another));
+    assert_int_equal(pins_of(self), 2);
+    rota__waiter_wake(&waiter);
+    assert_int_equal(pins_of(self), 1);
+    rota__waiter_withdraw(&another);
+    assert_int_equal(pins_of(self), 0);
+}
+
+/* Each turn of a backoff ends by itself, the short first ones and the long later ones. */
+static void a_backoff_goes_on(void **state)
+{
+    unsigned turns = 0;
+
+    for (unsigned i = 0; i < 200; i++) {
+        assert_int_equal(turns, i);
+        rota__backoff(&turns);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unpark_that_comes_first_is_kept),
+        cmocka_unit_test(two_unparks_are_as_one),
+        cmocka_unit_test(a_park_ends_at_its_deadline),
+        cmocka_unit_test(a_parked_thread_is_unparked),
+        cmocka_unit_test(an_unpark_passes_memory),
+        cmocka_unit_test(a_wake_ends_a_wait),
+        cmocka_unit_test(a_wake_that_comes_first_is_kept),
+        cmocka_unit_test(a_wait_ends_at_its_deadline),
+        cmocka_unit_test(a_past_deadline_is_over_at_once),
+        cmocka_unit_test(an_interrupt_ends_a_wait),
+        cmocka_unit_test(wake_beats_flag_beats_deadline),
+        cmocka_unit_test(a_deaf_wait_ignores_interrupts),
+        cmocka_unit_test(a_waiter_pins_its_thread),
+        cmocka_unit_test(a_backoff_goes_on),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

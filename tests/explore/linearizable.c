@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "linearizable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void lin_clear(lin_history *history)
+{
+    *history = (lin_history){0};
+}
+
+size_t lin_call(lin_history *history, int kind, long argument)
+{
+    if (history->count == LIN_OPERATIONS)
+        abort();
+    history->operations[history->count] =
+        (lin_operation){.kind = kind, .argument = argument, .called = ++history->time};
+    return history->count++;
+}
+
+void lin_return(lin_history *history, size_t operation, long result)
+{
+    history->operations[operation].result = result;
+    history->operations[operation].returned = ++history->time;
+}
+
+/* -- The search ------------------------------------------------------------------------------ */
+
+/* What was reached before: these operations done, in this state, and no way on from there. */
+typedef struct dead_end {
+    uint32_t done;
+    unsigned char state[LIN_STATE];
+} dead_end;
+
+enum { DEAD_ENDS = 1024 };
+
+struct search {
+    const lin_history *history;
+    const lin_model *model;
+    dead_end dead_ends[DEAD_ENDS];
+    size_t count;
+};
+
+static bool is_dead_end(const struct search *search, uint32_t done, const void *state)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->dead_ends[i].done == done
+            && memcmp(search->dead_ends[i].state, state, LIN_STATE) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_dead_end(struct search *search, uint32_t done, const void *state)
+{
+    if (search->count == DEAD_ENDS)
+        return; /* slower then, not wrong */
+    search->dead_ends[search->count].done = done;
+    memcpy(search->dead_ends[search->count++].state, state, LIN_STATE);
+}
+
+static bool all_returned_are_done(const lin_history *history, uint32_t done)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        if (history->operations[i].returned != 0 && !(done & UINT32_C(1) << i))
+            return false;
+    }
+    return true;
+}
+
+/* May it come next: has everything that returned before its call been done? */
+static bool may_be_next(const lin_history *history, uint32_t done, size_t next)
+{
+    if (done & UINT32_C(1) << next)
+        return false;
+    for (size_t i = 0; i < history->count; i++) {
+        const lin_operation *other = &history->operations[i];
+        if (!(done & UINT32_C(1) << i) && other->returned != 0
+            && other->returned < history->operations[next].called)
+            return false;
+    }
+    return true;
+}
+
+/* The depth is the number of operations: at most LIN_OPERATIONS. */
+static bool extend(struct search *search, uint32_t done, const void *state)
+{
+    unsigned char next_state[LIN_STATE];
+
+    if (all_returned_are_done(search->history, done))
+        return true;
+    if (is_dead_end(search, done, state))
+        return false;
+    for (size_t i = 0; i < search->history->count; i++) {
+        if (!may_be_next(search->history, done, i))
+            continue;
+        memcpy(next_state, state, LIN_STATE);
+        bool fits = search->model->apply(next_state, &search->history->operations[i])
+                    || search->history->operations[i].returned == 0;
+        if (fits && extend(search, done | UINT32_C(1) << i, next_state))
+            return true;
+    }
+    note_dead_end(search, done, state);
+    return false;
+}
+
+bool lin_check(const lin_history *history, const lin_model *model)
+{
+    static struct search search; /* large, and only one thread searches at a time */
+    unsigned char state[LIN_STATE] = {0};
+
+    search.history = history;
+    search.model = model;
+    search.count = 0;
+    return extend(&search, 0, state);
+}

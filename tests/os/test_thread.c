@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads: their names, stacks, CPUs and signals, being refused, and their end.
+ */
+#define _GNU_SOURCE
+#include "rota_test_internal.h"
+
+#include "os/fault.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a thread saw of itself. */
+struct seen {
+    int runs;
+    char name[32];
+    size_t stack_size;
+    sigset_t blocked;
+    cpu_set_t cpus;
+};
+
+static void look(void *arg)
+{
+    struct seen *seen = arg;
+    pthread_attr_t attributes;
+    void *stack;
+
+    seen->runs++;
+    test_check(pthread_getname_np(pthread_self(), seen->name, sizeof seen->name) == 0);
+    test_check(pthread_sigmask(SIG_BLOCK, NULL, &seen->blocked) == 0);
+    test_check(sched_getaffinity(0, sizeof seen->cpus, &seen->cpus) == 0);
+    test_check(pthread_getattr_np(pthread_self(), &attributes) == 0);
+    test_check(pthread_attr_getstack(&attributes, &stack, &seen->stack_size) == 0);
+    pthread_attr_destroy(&attributes);
+}
+
+static struct seen look_on_thread(rota__os_thread_options options)
+{
+    struct seen seen = {0};
+    rota__os_thread thread;
+
+    assert_ok(rota__os_thread_start(&thread, &options, look, &seen));
+    rota__os_thread_join(&thread);
+    assert_int_equal(seen.runs, 1);
+    return seen;
+}
+
+static const rota__os_thread_options plain = {.cpu = ROTA__OS_ANY_CPU};
+
+/* -- Names -------------------------------------------------------------------------------- */
+
+static struct seen look_named(const char *name)
+{
+    rota__os_thread_options options = plain;
+
+    options.name = name;
+    return look_on_thread(options);
+}
+
+/* FACT-08: a name is cut to 15 bytes, and is no format. */
+static void a_name_is_cut_to_what_fits(void **state)
+{
+    char longest[4000];
+
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_string_equal(look_named("rota-7").name, "rota-7");
+    assert_string_equal(look_named("123456789012345").name, "123456789012345");
+    assert_string_equal(look_named("1234567890123456").name, "123456789012345");
+    assert_string_equal(look_named(longest).name, "xxxxxxxxxxxxxxx");
+    assert_string_equal(look_named("%s%n%d").name, "%s%n%d");
+}
+
+/* Without a name it has that of the thread that started it. */
+static void without_a_name_it_is_called_as_its_maker(void **state)
+{
+    char mine[32];
+
+    assert_int_equal(pthread_getname_np(pthread_self(), mine, sizeof mine), 0);
+    assert_string_equal(look_named(NULL).name, mine);
+    assert_string_equal(look_named("").name, mine);
+}
+
+/* -- Stacks ------------------------------------------------------------------------------- */
+
+static size_t stack_size_of(size_t wanted)
+{
+    rota__os_thread_options options = plain;
+
+    options.stack_size = wanted;
+    return look_on_thread(options).stack_size;
+}
+
+/* It gets what was asked for; the C library may hand out a used stack of up to four times that. */
+static void a_stack_is_as_large_as_asked(void **state)
+{
+    const size_t sizes[] = {1 << 20, (1 << 20) + 1, 3 << 20};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t got = stack_size_of(sizes[i]);
+        assert_true(got >= sizes[i]);
+        assert_true(got <= 4 * (sizes[i] + (1 << 16)));
+    }
+}
+
+/* Less than the least there is becomes that. */
+static void too_small_a_stack_is_the_smallest_possible(void **state)
+{
+    size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+    size_t usual = stack_size_of(0);
+
+    assert_true(stack_size_of(1) >= least && stack_size_of(1) < usual);
+    assert_true(stack_size_of(least - 1) >= least && stack_size_of(least - 1) < usual);
+}
+
+/* GEN-10: one that the system cannot give is refused, and the body is not called. */
+static void an_absurd_stack_is_refused(void **state)
+{
+    const size_t sizes[] = {(size_t)1 << 60, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
+    rota__os_thread_options options = plain;
+    struct seen seen = {0};
+    rota__os_thread thread;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        options.stack_size = sizes[i];
+        assert_status(rota__os_thread_start(&thread, &options, look, &seen), ROTA_EAGAIN);
+    }
+    assert_int_equal(seen.runs, 0);
+}
+
+/* -- CPUs --------------------------------------------------------------------------------- */
+
+static struct seen look_on_cpu(uint32_t cpu)
+{
+    rota__os_thread_options options = plain;
+
+    options.cpu = cpu;
+    return look_on_thread(options);
+}
+
+/* On Linux a thread is pinned to its CPU, each that we may use. */
+static void a_thread_is_pinned_to_its_cpu(void **state)
+{
+    cpu_set_t ours;
+
+    if (!test_is_linux())
+        skip();
+    assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &ours))
+            continue;
+        struct seen seen = look_on_cpu(cpu);
+        assert_int_equal(CPU_COUNT(&seen.cpus), 1);
+        assert_true(CPU_ISSET(cpu, &seen.cpus));
+    }
+}
+
+/* A CPU that does not exist, or any: the thread runs where it may. */
+static void a_cpu_that_is_not_there_is_ignored(void **state)
+{
+    const uint32_t cpus[] = {60000, 65535, 65536, UINT32_MAX - 1, ROTA__OS_ANY_CPU};
+    cpu_set_t ours;
+
+    assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+        struct seen seen = look_on_cpu(cpus[i]);
+        assert_true(CPU_EQUAL(&seen.cpus, &ours));
+    }
+}
+
+/* -- Signals ------------------------------------------------------------------------------ */
+
+static bool is_kept_by_the_system(int number)
+{
+    bool of_the_c_library = number > SIGSYS && number < SIGRTMIN;
+
+    return number == SIGKILL || number == SIGSTOP || of_the_c_library;
+}
+
+/* GEN-12: all signals are blocked, and those of the maker stay as they were. */
+static void all_signals_are_blocked(void **state)
+{
+    struct seen seen = look_on_thread(plain);
+    sigset_t mine;
+
+    for (int number = 1; number <= SIGRTMAX; number++)
+        assert_true(is_kept_by_the_system(number) || sigismember(&seen.blocked, number));
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mine), 0);
+    assert_false(sigismember(&mine, SIGUSR1));
+    assert_false(sigismember(&mine, SIGTERM));
+}
+
+/* -- Starting and joining ----------------------------------------------------------------- */
+
+/* GEN-10: a refusal is ROTA_EAGAIN, the body is not called and signals are as they were. */
+static void a_refused_start_changes_nothing(void **state)
+{
+    struct seen seen = {0};
+    rota__os_thread thread;
+    sigset_t mine;
+
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 1, false);
+    assert_status(rota__os_thread_start(&thread, &plain, look, &seen), ROTA_EAGAIN);
+    assert_int_equal(seen.runs, 0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mine), 0);
+    assert_false(sigismember(&mine, SIGUSR1));
+    assert_ok(rota__os_thread_start(&thread, &plain, look, &seen));
+    rota__os_thread_join(&thread);
+    assert_int_equal(seen.runs, 1);
+}
+
+static void *join_with_cancel_pending(void *arg)
+{
+    pthread_cancel(pthread_self());
+    rota__os_thread_join(arg);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void await_latch(void *arg)
+{
+    test_latch_wait(arg);
+}
+
+/* GEN-14: nobody is cancelled while it joins. The latch opens later than a cancel would act. */
+static void a_join_is_no_cancellation_point(void **state)
+{
+    test_latch latch = TEST_LATCH(1);
+    rota__os_thread thread;
+    pthread_t joiner;
+
+    assert_ok(rota__os_thread_start(&thread, &plain, await_latch, &latch));
+    assert_int_equal(pthread_create(&joiner, NULL, join_with_cancel_pending, &thread), 0);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(pthread_tryjoin_np(joiner, NULL), EBUSY);
+        sched_yield();
+    }
+    test_latch_open(&latch);
+    assert_int_equal(pthread_join(joiner, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_is_cut_to_what_fits),
+        cmocka_unit_test(without_a_name_it_is_called_as_its_maker),
+        cmocka_unit_test(a_stack_is_as_large_as_asked),
+        cmocka_unit_test(too_small_a_stack_is_the_smallest_possible),
+        cmocka_unit_test(an_absurd_stack_is_refused),
+        cmocka_unit_test(a_thread_is_pinned_to_its_cpu),
+        cmocka_unit_test(a_cpu_that_is_not_there_is_ignored),
+        cmocka_unit_test(all_signals_are_blocked),
+        cmocka_unit_test(a_refused_start_changes_nothing),
+        cmocka_unit_test(a_join_is_no_cancellation_point),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks under load: threads that come and go take, pass on and free them. No block is in two hands
+ * (C1), and in the end all memory is back (C2).
+ */
+#include "rota_test_internal.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { THREADS = 4, GENERATIONS = 10, STEPS = 5000, SLOTS = 300 };
+
+/* At the head of every block; the rest is filled with its mark. */
+typedef struct stamp {
+    uint64_t mark;
+    size_t size;
+    uint8_t home;
+} stamp;
+
+static _Atomic(stamp *) slots[SLOTS]; /* where blocks wait for whoever frees them */
+static atomic_uint next_thread;
+
+static unsigned char *rest_of(stamp *block)
+{
+    return (unsigned char *)(block + 1);
+}
+
+static stamp *take(test_random *random)
+{
+    size_t size =
+        sizeof(stamp) + test_random_below(random, ROTA__BLOCK_LARGEST - sizeof(stamp)) + 1;
+    uint8_t home;
+    stamp *block = rota__block_alloc(size, &home);
+
+    if (block == NULL)
+        return NULL;
+    *block = (stamp){test_random_next(random), size, home};
+    memset(rest_of(block), (int)(block->mark & 0xff), size - sizeof *block);
+    return block;
+}
+
+static void give(stamp *block)
+{
+    if (block == NULL)
+        return;
+    for (size_t i = 0; i < block->size - sizeof *block; i++)
+        test_check(rest_of(block)[i] == (block->mark & 0xff));
+    rota__block_free(block, block->size, block->home);
+}
+
+static void take_and_pass_on(void *arg)
+{
+    test_random random = {atomic_fetch_add(&next_thread, 1) * 7919 + 1};
+
+    for (int i = 0; i < STEPS; i++) {
+        stamp *block = take(&random);
+        size_t slot = test_random_below(&random, SLOTS);
+        give(atomic_exchange(&slots[slot], block));
+        if (arg != NULL && i % 50 == 0) /* now and then the memory is short, for anybody */
+            test_memory_fail_at(1, false);
+    }
+}
+
+static void run_generations(void *arg)
+{
+    test_thread *threads[THREADS];
+
+    for (int generation = 0; generation < GENERATIONS; generation++) {
+        for (int i = 0; i < THREADS; i++)
+            threads[i] = test_thread_start(take_and_pass_on, arg);
+        for (int i = 0; i < THREADS; i++)
+            test_thread_join(threads[i]);
+    }
+    test_memory_fail_at(0, false);
+    for (int i = 0; i < SLOTS; i++)
+        give(atomic_exchange(&slots[i], NULL));
+    rota__cache_flush();
+    assert_int_equal(test_memory_live(), 0);
+}
+
+/* C1, C2 */
+static void no_block_is_lost_or_in_two_hands(void **state)
+{
+    run_generations(NULL);
+}
+
+/* GEN-10: nor when memory is short. */
+static void no_block_is_lost_when_memory_is_short(void **state)
+{
+    static int yes;
+
+    run_generations(&yes);
+}
+
+enum { BURST = 20000 };
+
+static void *passed[THREADS][BURST];
+static uint8_t homes[THREADS][BURST];
+
+static void take_burst(void *arg)
+{
+    size_t mine = (size_t)((void *(*)[BURST])arg - passed);
+
+    for (int i = 0; i < BURST; i++) {
+        passed[mine][i] = rota__block_alloc(64, &homes[mine][i]);
+        test_check(passed[mine][i] != NULL);
+    }
+}
+
+static void free_burst(void *arg)
+{
+    size_t mine = (size_t)((void *(*)[BURST])arg - passed);
+
+    for (int i = 0; i < BURST; i++)
+        rota__block_free(passed[mine][i], 64, homes[mine][i]);
+}
+
+static void run(void (*body)(void *arg))
+{
+    test_thread *threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = test_thread_start(body, &passed[i]);
+    for (int i = 0; i < THREADS; i++)
+        test_thread_join(threads[i]);
+}
+
+/* C3: after a burst of all threads, freed by others, little is kept of it. */
+static void memory_goes_back_after_a_burst_of_all(void **state)
+{
+    for (int round = 0; round < 3; round++) {
+        run(take_burst);
+        assert_true(test_memory_live() >= (size_t)THREADS * BURST / 64);
+        run(free_burst);
+        assert_true(test_memory_live()
+                    <= 300); /* of 1,250 chunks: 64 and what others' chains pin */
+    }
+    rota__cache_flush();
+    assert_int_equal(test_memory_live(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_block_is_lost_or_in_two_hands),
+        cmocka_unit_test(no_block_is_lost_when_memory_is_short),
+        cmocka_unit_test(memory_goes_back_after_a_burst_of_all),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Those who hold, let go of and listen to one future at the same time: nothing is freed twice, too
+ * early or never.
+ */
+#include "rota_test_race.h"
+#include "rota_test_tasks.h"
+
+#include "future/future_internal.h"
+
+#include <poll.h>
+
+static struct {
+    rota_future *future;
+    rota_future *borrowed;
+    rota_task *task;
+    test_probe probe;
+    int fds[2];
+} shared;
+
+static void make_task(void *arg)
+{
+    shared.probe = (test_probe){.error = 0};
+    shared.task = test_task(test_probe_call(&shared.probe), &shared.future);
+}
+
+static void run_task(void *arg)
+{
+    rota_task_run(shared.task);
+}
+
+static void unref(void *arg)
+{
+    rota_future_unref(shared.future);
+}
+
+static void free_probe(void *result)
+{
+    test_probe *probe = result;
+
+    atomic_fetch_add(&probe->frees, 1);
+}
+
+static void make_promise(void *arg)
+{
+    shared.probe = (test_probe){.error = 0};
+    test_check(rota_promise_new(&shared.future) == ROTA_OK);
+    test_check(rota_future_own_result(shared.future, free_probe) == ROTA_OK);
+}
+
+static void complete(void *arg)
+{
+    test_check(rota_promise_complete(shared.future, &shared.probe));
+}
+
+static void check_freed_once(void *arg)
+{
+    test_check(shared.probe.frees == 1);
+}
+
+/* -- Letting go --------------------------------------------------------------------------- */
+
+/* OWN-02: the holder goes while the task runs. */
+static void unref_against_run(void **state)
+{
+    const test_race race = {make_task, {run_task, unref}, check_freed_once};
+
+    test_race_run(&race, NULL);
+}
+
+static void borrow(void *arg)
+{
+    shared.borrowed = rota_future_ref(shared.future);
+}
+
+static void make_lending_task(void *arg)
+{
+    shared.probe = (test_probe){.during = borrow};
+    shared.task = test_task(test_probe_call(&shared.probe), &shared.future);
+}
+
+static void check_borrowed(void *arg)
+{
+    test_check(shared.probe.frees == 0);
+    test_check(rota_future_get_timed(shared.borrowed, 0, NULL) == ROTA_OK);
+    rota_future_unref(shared.borrowed);
+    check_freed_once(NULL);
+}
+
+/* OWN-01: what a task lends is held anew while its last holder goes. */
+static void a_lent_future_is_held_while_another_lets_go(void **state)
+{
+    const test_race race = {make_lending_task, {run_task, unref}, check_borrowed};
+
+    test_race_run(&race, NULL);
+}
+
+static void make_held_promise(void *arg)
+{
+    make_promise(NULL);
+    for (int i = 1; i < 3; i++)
+        rota_future_ref(shared.future);
+}
+
+static void use_and_let_go(void *arg)
+{
+    rota_future *other;
+    void *result = NULL;
+
+    test_check(rota_future_get(shared.future, &result) == ROTA_OK && result == &shared.probe);
+    rota_future_unref(shared.future);
+    /* Writes to the memory of the other one, if that is free by now. */
+    test_check(rota_promise_new(&other) == ROTA_OK);
+    rota_future_unref(other);
+}
+
+static void complete_and_let_go(void *arg)
+{
+    complete(NULL);
+    use_and_let_go(NULL);
+}
+
+/* OWN-06, GEN-08: of several who let go, the last frees it, after all others have used it. */
+static void several_let_go_at_once(void **state)
+{
+    const test_race race = {
+        make_held_promise, {complete_and_let_go, use_and_let_go, use_and_let_go}, check_freed_once};
+
+    test_race_run(&race, NULL);
+}
+
+static void pin_and_let_go(void *arg)
+{
+    rota__future_pin(shared.future);
+    complete(NULL);
+    rota_future_unref(shared.future);
+    for (int i = 0; i < 100; i++) {
+        test_check(atomic_load(&shared.probe.frees) == 0);
+        test_check(rota_future_state_of(shared.future) == ROTA_FUTURE_SUCCEEDED);
+    }
+    rota__future_unpin(shared.future);
+}
+
+static void make_promise_held_twice(void *arg)
+{
+    make_promise(NULL);
+    rota_future_ref(shared.future);
+}
+
+/* OWN-10: what the library still works on stays, though all holders go. */
+static void a_pin_outlasts_the_holders(void **state)
+{
+    const test_race race = {make_promise_held_twice, {pin_and_let_go, unref}, check_freed_once};
+
+    test_race_run(&race, NULL);
+}
+
+/* -- Whose the result is ------------------------------------------------------------------ */
+
+static void make_unowned_promise(void *arg)
+{
+    shared.probe = (test_probe){.error = 0};
+    test_check(rota_promise_new(&shared.future) == ROTA_OK);
+}
+
+static void free_as_well(void *result)
+{
+    free_probe(result);
+}
+
+static void own(void *arg)
+{
+    test_check(rota_future_own_result(shared.future, free_probe) == ROTA_OK);
+}
+
+static void own_as_well(void *arg)
+{
+    test_check(rota_future_own_result(shared.future, free_as_well) == ROTA_OK);
+}
+
+static void unref_and_check_freed_once(void *arg)
+{
+    rota_future_unref(shared.future);
+    check_freed_once(NULL);
+}
+
+/* OWN-06: of several owners there is one. */
+static void several_own_the_result(void **state)
+{
+    const test_race race = {
+        make_unowned_promise, {own, complete, own_as_well}, unref_and_check_freed_once};
+
+    test_race_run(&race, NULL);
+}
+
+/* -- The descriptor ----------------------------------------------------------------------- */
+
+static void ask_first(void *arg)
+{
+    test_check(rota_future_fd(shared.future, &shared.fds[0]) == ROTA_OK);
+}
+
+static void ask_second(void *arg)
+{
+    test_check(rota_future_fd(shared.future, &shared.fds[1]) == ROTA_OK);
+}
+
+static void check_descriptors(void *arg)
+{
+    struct pollfd asked = {.fd = shared.fds[0], .events = POLLIN};
+
+    test_check(shared.fds[0] == shared.fds[1]);
+    test_check(poll(&asked, 1, 0) == 1 && asked.revents == POLLIN);
+    unref_and_check_freed_once(NULL);
+}
+
+/* FUT-15, GEN-11: all who ask get one descriptor, and it is readable once the future is done. */
+static void descriptors_against_completion(void **state)
+{
+    const test_race race = {make_promise, {ask_first, complete, ask_second}, check_descriptors};
+
+    test_race_run(&race, NULL);
+}
+
+/* -- Actions ------------------------------------------------------------------------------ */
+
+enum { NOTES = 8, NOTING = 3 };
+
+static struct note {
+    rota__action action;
+    bool listed; /* not an atomic, nor is the next: GEN-08 */
+    unsigned runs;
+} notes[NOTING][NOTES];
+
+static void count_run(rota__action *self, rota__action_queue *more)
+{
+    ROTA__CONTAINER(self, struct note, action)->runs++;
+}
+
+static void add(struct note *note)
+{
+    note->listed = rota__future_add(shared.future, &note->action);
+}
+
+static void take_out(struct note *note)
+{
+    if (note->listed)
+        note->listed = !rota__future_remove(shared.future, &note->action);
+}
+
+static void make_noted_promise(void *arg)
+{
+    make_promise(NULL);
+    for (int i = 0; i < NOTING * NOTES; i++) {
+        struct note *note = &notes[i % NOTING][i / NOTING];
+        *note = (struct note){.action = {.run = count_run}};
+        if (i < NOTING * NOTES / 2)
+            add(note);
+    }
+}
+
+/* The first half is there; the second comes; every third goes. */
+static void note_as(int side)
+{
+    for (int i = 0; i < NOTES / 2; i++) {
+        add(&notes[side][NOTES / 2 + i]);
+        take_out(&notes[side][i * 3 % NOTES]);
+    }
+}
+
+static void note_first(void *arg)
+{
+    note_as(0);
+}
+
+static void note_second(void *arg)
+{
+    note_as(1);
+}
+
+static void note_third(void *arg)
+{
+    note_as(2);
+}
+
+static void check_notes(void *arg)
+{
+    if (!rota_future_is_done(shared.future))
+        complete(NULL);
+    for (int i = 0; i < NOTING * NOTES; i++)
+        test_check(notes[i % NOTING][i / NOTING].runs == notes[i % NOTING][i / NOTING].listed);
+    unref_and_check_freed_once(NULL);
+}
+
+/* FUT-16, FUT-19: an action runs once, or was taken out and never runs. */
+static void actions_come_and_go_at_once(void **state)
+{
+    const test_race race = {make_noted_promise, {note_first, note_second, note_third}, check_notes};
+
+    test_race_run(&race, NULL);
+}
+
+/* FUT-16, FUT-19: also while the future is completed. */
+static void actions_against_completion(void **state)
+{
+    const test_race race = {make_noted_promise, {note_first, complete, note_second}, check_notes};
+
+    test_race_run(&race, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(unref_against_run),
+        test_with_memory(a_lent_future_is_held_while_another_lets_go),
+        test_with_memory(several_let_go_at_once),
+        test_with_memory(a_pin_outlasts_the_holders),
+        test_with_memory(several_own_the_result),
+        test_with_memory(descriptors_against_completion),
+        test_with_memory(actions_come_and_go_at_once),
+        test_with_memory(actions_against_completion),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "rota_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static _Noreturn void child_main(void (*body)(void *arg), void *arg)
+{
+    const struct rlimit no_core = {0, 0};
+    int nowhere = open("/dev/null", O_WRONLY);
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    setenv("CMOCKA_TEST_ABORT", "1", 1); /* else a failed assertion jumps into the parent's tests */
+    body(arg);
+    _exit(0);
+}
+
+int test_in_child(void (*body)(void *arg), void *arg)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0)
+        child_main(body, arg);
+    if (child < 0)
+        test_die(__FILE__, __LINE__, "a process could not be started");
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            test_die(__FILE__, __LINE__, "a process was lost");
+    }
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * random.c - xorshift64*, after Marsaglia and Vigna.
+ */
+#include "rota_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEFAULT_SEED UINT64_C(20240229)
+
+void test_random_init(test_random *random)
+{
+    const char *wanted = getenv("ROTA_SEED");
+    uint64_t seed = wanted != NULL ? strtoull(wanted, NULL, 0) : DEFAULT_SEED;
+
+    /* CTest shows what a test prints when it fails. */
+    fprintf(stderr, "ROTA_SEED=%llu gives the same numbers again\n", (unsigned long long)seed);
+    random->state = seed ^ UINT64_C(0x9e3779b97f4a7c15);
+    if (random->state == 0)
+        random->state = 1; /* where it would stay for ever */
+}
+
+uint64_t test_random_next(test_random *random)
+{
+    random->state ^= random->state >> 12;
+    random->state ^= random->state << 25;
+    random->state ^= random->state >> 27;
+    return random->state * UINT64_C(2685821657736338717);
+}
+
+size_t test_random_below(test_random *random, size_t limit)
+{
+    return (size_t)(test_random_next(random) >> 11) % limit;
+}

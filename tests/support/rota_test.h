@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rota_test.h - what every test includes: cmocka, the public headers, and help with memory,
+ * threads, processes and random numbers. rota_test_internal.h has what needs the internals.
+ *
+ *     int main(void)
+ *     {
+ *         const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_is_the_least)};
+ *
+ *         test_memory_install();
+ *         return cmocka_run_group_tests(tests, NULL, NULL);
+ *     }
+ *
+ * cmocka's assertions end a test with a longjmp, so they are for the main thread alone; all other
+ * threads, and forked processes, use test_check.
+ */
+#ifndef ROTA_TEST_H
+#define ROTA_TEST_H
+
+/* cmocka.h wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <rota/rota.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* -- Assertions ------------------------------------------------------------------------------ */
+
+#define assert_status(call, expected) \
+    test_assert_status((call), (expected), #call, __FILE__, __LINE__)
+#define assert_ok(call) assert_status(call, ROTA_OK)
+
+/* On any thread: says where, and ends the process. */
+#define test_check(condition) \
+    ((condition) ? (void)0 : test_die(__FILE__, __LINE__, "not so: " #condition))
+
+void test_assert_status(int status, int expected, const char *call, const char *file, int line);
+_Noreturn void test_die(const char *file, int line, const char *message);
+
+/* -- Memory (memory.c) ----------------------------------------------------------------------- */
+
+/*
+ * Makes the library use an allocator that counts. It ends the process when a block comes back with
+ * another size than was asked for, or twice, and fills memory with rubbish before and after its
+ * use. To be called first in main.
+ */
+void test_memory_install(void);
+
+size_t test_memory_live(void); /* blocks that are in use */
+
+/* From now on the n-th allocation (from 1) fails, and with `onwards` all after it; 0: none. */
+void test_memory_fail_at(unsigned n, bool onwards);
+unsigned test_memory_asked(void); /* allocations since then */
+
+/* -- Threads (threads.c) --------------------------------------------------------------------- */
+
+typedef struct test_thread test_thread;
+
+/* The library knows the thread before `body` begins. */
+test_thread *test_thread_start(void (*body)(void *arg), void *arg);
+void test_thread_join(test_thread *thread);
+
+/* What rota_thread_self is on that thread; good until it ends. */
+rota_thread *test_thread_handle(test_thread *thread);
+
+/* Yields until it is so. */
+void test_until(bool (*condition)(void *arg), void *arg);
+
+/* Opens when test_latch_open was called as often as it was said at first; whoever waits sleeps. */
+typedef struct test_latch {
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    unsigned closed; /* calls of test_latch_open still to come */
+} test_latch;
+
+#define TEST_LATCH(count)                                            \
+    {                                                                \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, (count) \
+    }
+
+void test_latch_init(test_latch *latch, unsigned count);
+void test_latch_open(test_latch *latch);
+void test_latch_wait(test_latch *latch);
+
+/* Lets `count` threads go on at one moment, again and again; whoever waits yields. */
+typedef struct test_barrier {
+    unsigned count;
+    atomic_uint arrived;
+    atomic_uint rounds;
+} test_barrier;
+
+void test_barrier_init(test_barrier *barrier, unsigned count);
+void test_barrier_wait(test_barrier *barrier);
+
+/* -- Processes (process.c) ------------------------------------------------------------------- */
+
+/*
+ * Runs `body` in a forked process without error output: 0 if it returned, else its exit status, or
+ * the negative number of the signal that ended it, which is SIGABRT when an assertion fails.
+ */
+int test_in_child(void (*body)(void *arg), void *arg);
+
+/* -- Random numbers (random.c) --------------------------------------------------------------- */
+
+/* The same in each run, unless the environment's ROTA_SEED says otherwise. Prints its seed. */
+typedef struct test_random {
+    uint64_t state;
+} test_random;
+
+void test_random_init(test_random *random);
+uint64_t test_random_next(test_random *random);
+size_t test_random_below(test_random *random, size_t limit); /* 0 to limit - 1 */
+
+#endif
