@@ -8,6 +8,14 @@
 #include "base/cache.h"
 #include "future/future_state.h"
 
+/*
+ * The word `counts`: references in the lower half, holders in the upper one, which have one
+ * reference together (F5). In one word, so that one look tells both.
+ */
+#define REFERENCE UINT64_C(1)
+#define HOLDER    (UINT64_C(1) << 32)
+#define SOLE      (HOLDER + REFERENCE)
+
 /* -- Making and freeing --------------------------------------------------- */
 
 rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
@@ -25,8 +33,8 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     future->task.units = (uint8_t)units; /* by which destroy knows what was asked for */
     future->task.kind = ROTA__TASK_FUTURE;
     future->task.periodic = false;
-    rota__store_relaxed(&future->task.references, (uint32_t)(call != NULL) + (uint32_t)held);
-    rota__store_relaxed(&future->task.holders, (uint32_t)held);
+    rota__store_relaxed(&future->task.counts,
+                        (call != NULL) * REFERENCE + held * (HOLDER + REFERENCE));
     rota__store_relaxed(&future->state, FUTURE_NEW);
     rota__store_relaxed(&future->actions, 0);
     rota__store_relaxed(&future->free_result, (uintptr_t)future->task.call.free_result);
@@ -46,13 +54,13 @@ static void destroy(rota_future *future)
 
 void rota__future_pin(rota_future *future)
 {
-    rota__add_relaxed(&future->task.references, 1); /* the caller has, or is lent, another */
+    rota__add_relaxed(&future->task.counts, REFERENCE); /* the caller has, or is lent, another */
 }
 
 void rota__future_unpin(rota_future *future)
 {
     /* All uses of the future come before the last one's destroy. */
-    if (rota__sub_acq_rel(&future->task.references, 1) == 1)
+    if (rota__sub_acq_rel(&future->task.counts, REFERENCE) == REFERENCE)
         destroy(future);
 }
 
@@ -71,7 +79,7 @@ rota_future *rota_future_ref(rota_future *future)
     if (future == NULL)
         return NULL;
     /* One that no one holds any more is lent by a hook or a handler: held anew. */
-    if (rota__add_relaxed(&future->task.holders, 1) == 0)
+    if (rota__add_relaxed(&future->task.counts, HOLDER) < HOLDER)
         rota__future_pin(future); /* F5 */
     return future;
 }
@@ -81,23 +89,17 @@ static bool is_promise(const rota_future *future)
     return future->task.call.fn == NULL;
 }
 
-/* The one holder has the one reference, so nobody else can have, get or lend one. */
-static bool is_sole(const rota_future *future)
-{
-    /* In this order: once there is no other holder, only who has a reference can add one. */
-    return rota__load_acquire(&future->task.holders) == 1 &&  /* pairs with the other unrefs, */
-           rota__load_acquire(&future->task.references) == 1; /* and this with unpin */
-}
-
 void rota_future_unref(rota_future *future)
 {
     if (future == NULL)
         return;
-    if (is_sole(future) && rota_future_is_done(future)) {
+    /* The one holder has the one reference, so nobody else can have, get or lend one. */
+    bool sole = rota__load_acquire(&future->task.counts) == SOLE; /* pairs with all subtractions */
+    if (sole && rota_future_is_done(future)) {
         destroy(future); /* as below, without the two subtractions */
         return;
     }
-    if (rota__sub_acq_rel(&future->task.holders, 1) != 1)
+    if (rota__sub_acq_rel(&future->task.counts, HOLDER) >= 2 * HOLDER)
         return;
     if (is_promise(future))
         rota_future_cancel(future); /* F5; without effect if it is done */

@@ -24,14 +24,13 @@ struct rota_task {
         rota_call call; /* fixed while the task lives; the words below are its reserved ones */
         struct {
             void *visible[5];
-            rota_task *next;                   /* for the queue or list that has it */
-            rota__atomic(uint32_t) references; /* of a future: future.c only */
-            rota__atomic(uint32_t) holders;    /* likewise */
-            int32_t error;                     /* likewise: the code it failed with */
-            uint8_t home;                      /* of its block: cache.h */
-            uint8_t units;                     /* likewise: its size */
-            uint8_t kind;                      /* a rota__task_kind */
-            bool periodic;                     /* goes back to pending after a run */
+            rota_task *next;               /* for the queue or list that has it */
+            rota__atomic(uint64_t) counts; /* of a future: future.c only */
+            int32_t error;                 /* likewise: the code it failed with */
+            uint8_t home;                  /* of its block: cache.h */
+            uint8_t units;                 /* likewise: its size */
+            uint8_t kind;                  /* a rota__task_kind */
+            bool periodic;                 /* goes back to pending after a run */
         };
     };
 };

@@ -15,7 +15,7 @@ static void free_probe(void *result)
 
 static void must_not_be_called(void *result)
 {
-    test_check(result == NULL && "another function owns this");
+    test_die(__FILE__, __LINE__, "another function owns this");
 }
 
 /* -- rota_future_own_result --------------------------------------------------------------- */

@@ -109,16 +109,16 @@ static void interrupt_is_for_new_alone(void **state)
 /* FUT-01: COMPLETING ends in one of two ways, and the runner is left to leave by itself. */
 static void completing_ends_as_normal_or_failed(void **state)
 {
-    const future_phase outcomes[] = {FUTURE_NORMAL, FUTURE_FAILED};
+    const int outcomes[] = {FUTURE_NORMAL, FUTURE_FAILED};
 
     for (int i = 0; i < 2; i++) {
         for (int runs = 0; runs < 2; runs++) {
             set(FUTURE_COMPLETING, runs);
-            future_end_completing(future, outcomes[i]);
+            future_end_completing(future, (future_phase)outcomes[i]);
             assert_state(outcomes[i], runs);
         }
         set(FUTURE_COMPLETING, true);
-        future_end_completing_and_leave(future, outcomes[i]);
+        future_end_completing_and_leave(future, (future_phase)outcomes[i]);
         assert_state(outcomes[i], false);
     }
 }
@@ -156,7 +156,7 @@ static void leave_later(void *arg)
     struct waiting *waiting = arg;
 
     test_barrier_wait(&waiting->start);
-    waiting->found = future_leave(future);
+    waiting->found = (int)future_leave(future);
     atomic_store(&waiting->ended, true);
 }
 
@@ -165,7 +165,7 @@ static void look_later(void *arg)
     struct waiting *waiting = arg;
 
     test_barrier_wait(&waiting->start);
-    waiting->found = rota_future_state_of(future);
+    waiting->found = (int)rota_future_state_of(future);
     atomic_store(&waiting->ended, true);
 }
 

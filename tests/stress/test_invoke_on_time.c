@@ -54,7 +54,8 @@ static void run(invoke_fn *invoke, void (*check)(int status, rota_future *future
 
         calls[i] = (struct timed){.when = rota_now() + timeout};
         calls[i].when += (rota_ns)test_random_below(&random, ROTA_US(150));
-        check(invoke(executor, &call, 1, timeout, &future), future);
+        int status = invoke(executor, &call, 1, timeout, &future);
+        check(status, future);
     }
     assert_ok(rota_close(executor));
     for (size_t i = 0; i < ROUNDS; i++) /* OWN-17, EXEC-16 */

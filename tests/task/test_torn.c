@@ -29,7 +29,7 @@ static void wait_for_cancel(void *arg)
 static void *run_main(void *arg)
 {
     rota_task_run(arg);
-    test_check(!"the task has ended this thread");
+    test_die(__FILE__, __LINE__, "the task has ended this thread");
     return NULL;
 }
 

@@ -90,9 +90,17 @@ static void *count_run_atomically(void *arg)
     return arg;
 }
 
+static bool ended; /* plain: what runs is before the end, or a data race is found */
+
+static void *run_before_the_end(void *arg)
+{
+    ex_check(!ended);
+    return count_run(arg);
+}
+
 static void submit_one(void *executor)
 {
-    rota_call call = call_of(count_run, 0);
+    rota_call call = call_of(run_before_the_end, 0);
 
     submit_status = rota_submit_call(executor, &call, NULL);
 }
@@ -101,10 +109,12 @@ static void submit_one(void *executor)
 EXPLORE(submit_meets_close)
 {
     rota_executor *executor = new_executor(run_here);
-    ex_thread *submitter = ex_start(submit_one, executor);
 
+    ended = false;
+    ex_thread *submitter = ex_start(submit_one, executor);
     ex_check(rota_shutdown(executor) == ROTA_OK);
     ex_check(rota_await_termination(executor, ROTA_FOREVER) == ROTA_OK);
+    ended = true;
     ex_join(submitter);
     ex_check(submit_status == (ran[0] == 1 ? ROTA_OK : ROTA_EREJECTED));
     ex_check(discarded[0] == 0);

@@ -316,6 +316,28 @@ EXPLORE(a_late_interrupt_is_void)
     rota_future_unref(future);
 }
 
+static rota_future *borrowed;
+
+static void *borrow(void *future)
+{
+    borrowed = rota_future_ref(future);
+    return NULL;
+}
+
+/* OWN-01: what a task lends is held anew, while its last holder goes. */
+EXPLORE(a_lent_future_is_held_while_its_holder_lets_go)
+{
+    rota_future *future = new_task(borrow);
+
+    future->task.call.arg = future;
+    ex_thread *runner = ex_start(run, future);
+    rota_future_unref(future);
+    ex_join(runner);
+    ex_check(rota_future_get_timed(borrowed, 0, NULL) == ROTA_OK && freed == 0);
+    rota_future_unref(borrowed);
+    ex_check(freed == 1);
+}
+
 static void *sleep_until_interrupted(void *arg)
 {
     ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
