@@ -31,7 +31,8 @@ typedef void *rota_fn(void *arg);
  * returns beside a failure is ignored, and not freed.
  *
  * A task that ends its thread (pthread_exit, pthread_cancel) has failed with ROTA_ECANCELED as its
- * code. One that leaves by longjmp is not supported.
+ * code. One that leaves by longjmp is not supported, nor is a discard or free_result function that
+ * ends its thread.
  */
 void *rota_fail(int code);
 

@@ -33,9 +33,9 @@ static void body_ended(rota__run *run)
     if (completes && complete_as_runner(future, error, run->result)) {
         rota__future_finish(future);
     } else {
+        self->pending = future_leave(future) == FUTURE_NEW; /* before any code of the user's */
         if (error == 0)
             rota__future_free_result(future, run->result); /* nobody will see it: OWN-17 */
-        self->pending = future_leave(future) == FUTURE_NEW;
     }
     if (future->task.periodic && !self->pending)
         rota__future_discard_argument(future); /* F4 */

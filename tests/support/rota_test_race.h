@@ -23,7 +23,7 @@ typedef struct test_race {
     void (*after)(void *arg);
 } test_race;
 
-/* 10,000 rounds, or as many as the environment's ROTA_ROUNDS says. */
+/* 10,000 rounds, fewer if that takes long; or as many as the environment's ROTA_ROUNDS says. */
 void test_race_run(const test_race *race, void *arg);
 
 /* What rota_thread_self is on the thread of a side, from the first round on. */

@@ -232,6 +232,33 @@ static void a_periodic_task_that_exits_is_over(void **state)
     assert_int_equal(probe.discards, 1);
 }
 
+static void cancel_both(void *future)
+{
+    rota_future_cancel(future);
+    pthread_cancel(pthread_self()); /* acted upon at the next cancellation point */
+}
+
+static void be_torn_down(void *result)
+{
+    pthread_testcancel();
+}
+
+/* Not supported, but nothing is left that points to the stack of the thread. */
+static void a_thread_torn_down_in_free_result_has_left_the_future(void **state)
+{
+    test_probe probe = {.during = cancel_both};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+
+    call.free_result = be_torn_down;
+    rota_task *task = test_task(call, &future);
+    probe.arg = future;
+    assert_ptr_equal(join(start(task)), PTHREAD_CANCELED);
+    assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
+    rota__future_check(future);
+    rota_future_unref(future);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +271,7 @@ int main(void)
         test_with_memory(a_future_nobody_holds_is_freed),
         test_with_memory(nested_tasks_have_both_failed),
         test_with_memory(a_periodic_task_that_exits_is_over),
+        test_with_memory(a_thread_torn_down_in_free_result_has_left_the_future),
     };
 
     test_memory_install();
