@@ -230,32 +230,35 @@ static bool explore_random(totals *totals, const ex_scenario *scenario, const un
 
 typedef struct plan {
     double seconds; /* for each scenario */
+    double exhaust; /* and so much more, if all schedules up to the bound need it */
     unsigned bound;
     uint64_t seed;
 } plan;
 
 /*
- * Half of the time depth first, without and with what else may happen; the rest at random. What is
- * not needed by one goes to the next.
+ * First all schedules up to the bound, then for the time that is planned: depth first with what else
+ * may happen, at random without and with it.
  */
 static bool explore_scenario(totals *totals, const ex_scenario *scenario, const plan *plan)
 {
-    const unsigned faults = scenario->faults ? 2 : 0;
     const unsigned quiet[EX_KINDS] = {0};
-    const unsigned wild[EX_KINDS] = {
-        [EX_DELAY] = 2, [EX_SPURIOUS] = 1, [EX_TIME] = 1, [EX_FAULT] = faults};
     const unsigned some[EX_KINDS] = {
         [EX_DELAY] = 1, [EX_SPURIOUS] = 1, [EX_TIME] = 1, [EX_FAULT] = scenario->faults};
+    const unsigned wild[EX_KINDS] = {
+        [EX_DELAY] = 2, [EX_SPURIOUS] = 1, [EX_TIME] = 1, [EX_FAULT] = scenario->faults ? 2 : 0};
     double begin = seconds();
-    memory_forget();
-    totals->before = totals->schedules;
     int to_quiet = -1;
     int to_some = -1;
-    bool good =
-        explore_dfs(totals, scenario, quiet, plan->bound, begin + plan->seconds * 0.3, &to_quiet)
-        && explore_dfs(totals, scenario, some, plan->bound, begin + plan->seconds * 0.5, &to_some)
-        && explore_random(totals, scenario, quiet, plan->seed, begin + plan->seconds * 0.75)
-        && explore_random(totals, scenario, wild, plan->seed + 7, begin + plan->seconds);
+
+    memory_forget();
+    totals->before = totals->schedules;
+    bool good = explore_dfs(totals, scenario, quiet, plan->bound,
+                            begin + plan->seconds * 0.3 + plan->exhaust, &to_quiet);
+    double rest = seconds();
+    double left = plan->seconds * 0.7;
+    good = good && explore_dfs(totals, scenario, some, plan->bound, rest + left * 0.3, &to_some)
+           && explore_random(totals, scenario, quiet, plan->seed, rest + left * 0.6)
+           && explore_random(totals, scenario, wild, plan->seed + 7, rest + left);
     double took = seconds() - begin;
 
     totals->scenarios++;
@@ -272,7 +275,8 @@ static bool explore_scenario(totals *totals, const ex_scenario *scenario, const 
 
 static const char help[] =
     "explore [NAME...]           explores the scenarios whose names contain one of the words\n"
-    "  --seconds N               for each scenario (1)\n"
+    "  --seconds N               for each scenario (1),\n"
+    "  --exhaust N               and so many more for all up to the bound, if they need it (15)\n"
     "  --bound N                 preemptions, depth first, at most (3)\n"
     "  --seed N                  of the random strategies (ROTA_SEED, or 1)\n"
     "  --first                   stops at the first failure\n"
@@ -333,7 +337,10 @@ static bool is_wanted(const ex_scenario *scenario, char **words, int count)
 int main(int argc, char **argv)
 {
     const char *seed = getenv("ROTA_SEED");
-    plan plan = {.seconds = 1, .bound = 3, .seed = seed != NULL ? strtoull(seed, NULL, 10) : 1};
+    plan plan = {.seconds = 1,
+                 .exhaust = 15,
+                 .bound = 3,
+                 .seed = seed != NULL ? strtoull(seed, NULL, 10) : 1};
     totals totals = {0};
     bool list = false;
     bool first = false;
@@ -347,6 +354,8 @@ int main(int argc, char **argv)
             first = true;
         else if (strcmp(argv[at], "--seconds") == 0)
             plan.seconds = atof(value), at++;
+        else if (strcmp(argv[at], "--exhaust") == 0)
+            plan.exhaust = atof(value), at++;
         else if (strcmp(argv[at], "--bound") == 0)
             plan.bound = (unsigned)atoi(value), at++;
         else if (strcmp(argv[at], "--seed") == 0)
