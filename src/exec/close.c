@@ -17,11 +17,11 @@ static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
     return status;
 }
 
-/* What was waited through is left for the caller to see. */
+/* What was waited through is left for the caller to see, and for nobody after it (INT-08). */
 static void restore_interrupt(bool interrupted)
 {
     if (interrupted)
-        rota_thread_interrupt(rota__self());
+        rota__interrupt_execution(rota__self()->current);
 }
 
 int rota_close(rota_executor *ex)

@@ -173,6 +173,18 @@ static int custom_await_termination(rota_executor *ex, rota_ns timeout)
     return status == ROTA_OK ? ask_user(own, rota__until(deadline)) : status;
 }
 
+/* A look, not a wait: the caller's interrupt is not for the user's function to take (INT-03). */
+static bool user_says_ended(custom *own)
+{
+    rota_thread *self = rota__self();
+    bool interrupted = rota__take_interrupt(self);
+    int status = ask_user(own, 0);
+
+    if (interrupted || status == ROTA_EINTERRUPTED)
+        rota__interrupt_execution(self->current);
+    return status == ROTA_OK;
+}
+
 static rota_executor_state custom_state_of(const rota_executor *ex)
 {
     custom *own = custom_of((rota_executor *)(uintptr_t)ex); /* to note what the user says */
@@ -182,7 +194,7 @@ static rota_executor_state custom_state_of(const rota_executor *ex)
         return ROTA_RUNNING;
     if (ctl & TERMINATED)
         return ROTA_TERMINATED;
-    if ((ctl & INSIDE) == 0 && ask_user(own, 0) == ROTA_OK)
+    if ((ctl & INSIDE) == 0 && user_says_ended(own))
         return ROTA_TERMINATED;
     return ROTA_SHUTDOWN;
 }

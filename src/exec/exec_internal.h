@@ -45,7 +45,8 @@ bool rota__calls_are_valid(const rota_call *calls, size_t n);
 
 /*
  * The status of a submission that failed after `submitted` others: once
- * something has happened, it is neither ROTA_EINVAL nor ROTA_ENOMEM (EXEC-16).
+ * something has happened, it is neither ROTA_EINVAL nor ROTA_ENOMEM (EXEC-16),
+ * and never one that tells how a call ended.
  */
 int rota__late_status(int status, size_t submitted);
 

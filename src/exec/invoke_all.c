@@ -24,6 +24,8 @@ int rota__late_status(int status, size_t submitted)
 {
     bool nothing_happened = status == ROTA_EINVAL || status == ROTA_ENOMEM;
 
+    if (status == ROTA_EFAILED || status == ROTA_ECANCELED)
+        return ROTA_EREJECTED; /* those speak of the calls that ran */
     return nothing_happened && submitted > 0 ? ROTA_EAGAIN : status;
 }
 

@@ -53,9 +53,7 @@ void rota_task_discard(rota_task *task)
 {
     if (task == NULL)
         return;
-    if (task->kind == ROTA__TASK_FUTURE)
+    if (task->kind == ROTA__TASK_FUTURE)           /* a plain one has nothing to discard */
         rota_future_cancel(rota__future_of(task)); /* which discards the argument */
-    else if (task->call.discard != NULL)
-        task->call.discard(task->call.arg);
     rota__task_release(task);
 }
