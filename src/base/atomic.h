@@ -32,6 +32,8 @@
     atomic_exchange_explicit(object, value, memory_order_acquire)
 #define rota__swap_release(object, value) \
     atomic_exchange_explicit(object, value, memory_order_release)
+#define rota__swap_acq_rel(object, value) \
+    atomic_exchange_explicit(object, value, memory_order_acq_rel)
 
 #define rota__add_relaxed(object, value) \
     atomic_fetch_add_explicit(object, value, memory_order_relaxed)

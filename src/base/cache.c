@@ -200,6 +200,21 @@ void rota__magazines_empty(rota__magazines *magazines)
     }
 }
 
+/* -- fork(2) -------------------------------------------------------------- */
+
+void rota__cache_lock(void)
+{
+    for (size_t i = 0; i < ROTA__BLOCK_SIZES; i++)
+        rota__mutex_lock(&depots[i].mutex);
+}
+
+/* In a child nobody waits for these, whatever the word says. */
+void rota__cache_unlock(void)
+{
+    for (size_t i = 0; i < ROTA__BLOCK_SIZES; i++)
+        rota__mutex_unlock(&depots[i].mutex);
+}
+
 /* -- Blocks --------------------------------------------------------------- */
 
 #ifdef ROTA_NO_TASK_CACHE

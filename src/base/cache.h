@@ -45,6 +45,10 @@ void rota__block_free(void *block, size_t size, uint8_t home);
 /* Gives all blocks in a thread's magazines to the depot. */
 void rota__magazines_empty(rota__magazines *magazines);
 
+/* Around a fork: so that no other thread is inside. */
+void rota__cache_lock(void);
+void rota__cache_unlock(void);
+
 #ifdef ROTA_TESTING
 /* Gives what the depot and the calling thread's magazines hold back to the allocator. */
 void rota__cache_flush(void);

@@ -14,6 +14,8 @@
 /* The struct that has `member` at `pointer`. */
 #define ROTA__CONTAINER(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#define ROTA__CONST_CONTAINER(pointer, type, member) \
+    ((const type *)(const void *)((const char *)(pointer)-offsetof(type, member)))
 
 /*
  * How thread-local data is found. With glibc our few bytes fit into what every

@@ -13,9 +13,14 @@ static size_t parent_of(size_t place)
     return (place - 1) / CHILDREN;
 }
 
-static bool is_before(const rota__heap_slot *a, const rota__heap_slot *b)
+static bool is_before(const rota__heap *heap, const rota__heap_slot *a, const rota__heap_slot *b)
 {
-    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+    int order;
+
+    if (heap->order == NULL)
+        return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+    order = heap->order(a->item, b->item, heap->ctx);
+    return order != 0 ? order < 0 : a->sequence < b->sequence;
 }
 
 static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
@@ -27,7 +32,7 @@ static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
 /* Puts `slot` at `place` or above it, where it belongs. */
 static void sift_up(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
-    while (place > 0 && is_before(&slot, &heap->slots[parent_of(place)])) {
+    while (place > 0 && is_before(heap, &slot, &heap->slots[parent_of(place)])) {
         put(heap, place, heap->slots[parent_of(place)]);
         place = parent_of(place);
     }
@@ -40,7 +45,7 @@ static size_t first_child(const rota__heap *heap, size_t place)
     size_t end = best + CHILDREN < heap->count ? best + CHILDREN : heap->count;
 
     for (size_t child = best + 1; child < end; child++) {
-        if (is_before(&heap->slots[child], &heap->slots[best]))
+        if (is_before(heap, &heap->slots[child], &heap->slots[best]))
             best = child;
     }
     return best;
@@ -51,7 +56,7 @@ static void sift_down(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     while (place * CHILDREN + 1 < heap->count) {
         size_t child = first_child(heap, place);
-        if (!is_before(&heap->slots[child], &slot))
+        if (!is_before(heap, &heap->slots[child], &slot))
             break;
         put(heap, place, heap->slots[child]);
         place = child;
@@ -107,19 +112,38 @@ bool rota__heap_remove(rota__heap *heap, rota__heap_item *item)
     return true;
 }
 
+/* Below `place`, whose parent has such a time; no deeper than the heap is. */
+static size_t count_below(const rota__heap *heap, size_t place, rota_ns time, size_t most)
+{
+    size_t count = 1;
+
+    if (most == 0 || place >= heap->count || heap->slots[place].time > time)
+        return 0;
+    for (size_t child = place * CHILDREN + 1; child <= place * CHILDREN + CHILDREN; child++)
+        count += count_below(heap, child, time, most - count);
+    return count;
+}
+
+size_t rota__heap_count_until(const rota__heap *heap, rota_ns time, size_t most)
+{
+    return count_below(heap, 0, time, most);
+}
+
 void rota__heap_free(rota__heap *heap)
 {
     for (size_t i = 0; i < heap->count; i++)
         rota__heap_item_init(heap->slots[i].item);
     rota__free(heap->slots, heap->capacity * sizeof *heap->slots);
-    *heap = (rota__heap){0};
+    heap->slots = NULL;
+    heap->count = heap->capacity = 0;
 }
 
 void rota__heap_check(const rota__heap *heap)
 {
     ROTA__ASSERT(heap->count <= heap->capacity);
     for (size_t i = 0; i < heap->count; i++) {
-        ROTA__ASSERT(heap->slots[i].item->place == i);                                   /* H2 */
-        ROTA__ASSERT(i == 0 || !is_before(&heap->slots[i], &heap->slots[parent_of(i)])); /* H1 */
+        ROTA__ASSERT(heap->slots[i].item->place == i); /* H2 */
+        ROTA__ASSERT(i == 0
+                     || !is_before(heap, &heap->slots[i], &heap->slots[parent_of(i)])); /* H1 */
     }
 }

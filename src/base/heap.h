@@ -2,7 +2,8 @@
 /*
  * heap.h - items by time, those of equal time by sequence; each knows its place.
  *
- *   H1  No slot comes before its parent. A slot's order is (time, sequence).
+ *   H1  No slot comes before its parent. A slot's order is (time, sequence), or
+ *       (order, sequence) where a function says which item is the lesser.
  *   H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT.
  *
  * Four children to a node, and times inside the array: a step down compares
@@ -26,10 +27,14 @@ typedef struct rota__heap_slot {
     rota__heap_item *item;
 } rota__heap_slot;
 
+typedef int rota__heap_order(const rota__heap_item *a, const rota__heap_item *b, const void *ctx);
+
 typedef struct rota__heap {
     rota__heap_slot *slots; /* all zero is an empty heap */
     size_t count;
     size_t capacity;
+    rota__heap_order *order; /* NULL: by time. Whatever it says, the heap stays whole (H2). */
+    const void *ctx;
 } rota__heap;
 
 static inline void rota__heap_item_init(rota__heap_item *item)
@@ -45,6 +50,20 @@ static inline const rota__heap_slot *rota__heap_top(const rota__heap *heap)
 {
     return heap->count > 0 ? &heap->slots[0] : NULL;
 }
+
+/* Of an item that is in the heap. */
+static inline uint64_t rota__heap_sequence(const rota__heap *heap, const rota__heap_item *item)
+{
+    return heap->slots[item->place].sequence;
+}
+
+static inline rota_ns rota__heap_time(const rota__heap *heap, const rota__heap_item *item)
+{
+    return heap->slots[item->place].time;
+}
+
+/* How many have a time up to this one, as far as `most`, in a heap by time. */
+size_t rota__heap_count_until(const rota__heap *heap, rota_ns time, size_t most);
 
 /* False: it is not in this heap. */
 bool rota__heap_remove(rota__heap *heap, rota__heap_item *item);

@@ -43,13 +43,23 @@ static inline bool rota__list_is_empty(const rota__list *list)
     return !rota__link_is_in_list(&list->head);
 }
 
-static inline void rota__list_append(rota__list *list, rota__link *link)
+static inline void rota__list_insert_after(rota__link *place, rota__link *link)
 {
-    ROTA__ASSERT(!rota__link_is_in_list(link));
-    link->previous = list->head.previous;
-    link->next = &list->head;
+    ROTA__ASSERT(place->next != NULL && !rota__link_is_in_list(link));
+    link->previous = place;
+    link->next = place->next;
     link->previous->next = link;
     link->next->previous = link;
+}
+
+static inline void rota__list_append(rota__list *list, rota__link *link)
+{
+    rota__list_insert_after(list->head.previous, link);
+}
+
+static inline void rota__list_prepend(rota__list *list, rota__link *link)
+{
+    rota__list_insert_after(&list->head, link);
 }
 
 static inline void rota__list_remove(rota__link *link)

@@ -1,12 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mutex.h"
 
+#include "base/park.h"
+
+/*
+ * Held for a few instructions, it is soon free, if its holder runs at all. The
+ * longer the looks are apart, the more often a thread that works on what the
+ * lock guards gets it again while that is still in its cache.
+ */
+#ifndef ROTA__MUTEX_LONGEST_PAUSE
+#define ROTA__MUTEX_LONGEST_PAUSE 64
+#endif
+
+static bool take_in_passing(rota__mutex *mutex)
+{
+    for (int pauses = 8; pauses <= ROTA__MUTEX_LONGEST_PAUSE; pauses *= 2) {
+        for (int pause = 0; pause < pauses; pause++)
+            rota__cpu_relax();
+        uint32_t seen = rota__load_relaxed(&mutex->word);
+        if (seen == ROTA__UNLOCKED && rota__cas_acquire(&mutex->word, &seen, ROTA__LOCKED))
+            return true;
+    }
+    return false;
+}
+
 /*
  * Who has waited takes the lock as CONTENDED, as others may wait still; at
  * worst that costs one needless wake.
  */
 ROTA__NOINLINE void rota__mutex_lock_slow(rota__mutex *mutex)
 {
+    if (take_in_passing(mutex))
+        return;
     while (rota__swap_acquire(&mutex->word, ROTA__CONTENDED) != ROTA__UNLOCKED)
         rota__os_wait(&mutex->word, ROTA__CONTENDED, ROTA_FOREVER);
+}
+
+void rota__mutex_pass(rota__mutex *mutex)
+{
+    enum { TURNS = 136 }; /* the last few sleep */
+    unsigned turns = 0;
+
+    if (rota__swap_release(&mutex->word, ROTA__UNLOCKED) == ROTA__CONTENDED) {
+        rota__os_wake(&mutex->word);
+        while (turns < TURNS && rota__load_relaxed(&mutex->word) == ROTA__UNLOCKED)
+            rota__backoff(&turns);
+    }
+    rota__mutex_lock(mutex);
 }

@@ -35,4 +35,8 @@ static inline void rota__mutex_unlock(rota__mutex *mutex)
         rota__os_wake(&mutex->word);
 }
 
+/* Unlocks and locks again; if somebody sleeps for it, not before that one has had its turn, or has
+   missed it for long. For who has the lock again and again. */
+void rota__mutex_pass(rota__mutex *mutex);
+
 #endif

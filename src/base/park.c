@@ -64,6 +64,62 @@ int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline)
     return ROTA_OK;
 }
 
+#ifdef ROTA_EXPLORE
+#define LONGEST ROTA_US(0)
+#else
+#define LONGEST ROTA_US(50)
+#endif
+#define SHORTEST ROTA_US(1)
+#define INITIAL  ROTA_US(10)
+
+rota_ns rota__patience_now(const rota__patience *patience)
+{
+    enum { IN_VAIN = 32 };
+
+    if (LONGEST == 0 || !rota__spinning_pays())
+        return 0;
+    if (patience->length == 0)
+        return INITIAL;
+    return patience->in_vain % IN_VAIN == IN_VAIN - 1 ? LONGEST : patience->length;
+}
+
+void rota__patience_learn(rota__patience *patience, rota_ns spun, bool paid)
+{
+    rota_ns length = paid ? spun + spun / 4 : spun / 2;
+
+    if (!paid && patience->length != 0 && spun > patience->length) /* it was tried for long */
+        length = patience->length;
+    patience->in_vain = paid ? 0 : patience->in_vain + 1;
+    patience->length = length < SHORTEST ? SHORTEST : length > LONGEST ? LONGEST : length;
+}
+
+bool rota__waiter_spin(rota__waiter *waiter, rota_ns duration)
+{
+    enum { LOOKS = 16 }; /* for one at the clock */
+    rota_ns end = rota__time_add(rota__os_now(), duration);
+
+    do {
+        for (int look = 0; look < LOOKS; look++) {
+            if (is_woken(waiter))
+                return true;
+            rota__cpu_relax();
+        }
+    } while (!rota__is_interrupted(waiter->thread) && rota__os_now() < end);
+    return is_woken(waiter);
+}
+
+bool rota__spinning_pays(void)
+{
+    static rota__atomic(unsigned) cpus; /* 0: not asked yet; to ask means to read files */
+    unsigned known = rota__load_relaxed(&cpus);
+
+    if (known == 0) {
+        known = rota__os_cpu_count();
+        rota__store_relaxed(&cpus, known); /* who else asks gets the same answer */
+    }
+    return known > 1;
+}
+
 void rota__waiter_wait_only(rota__waiter *waiter)
 {
     while (!is_woken(waiter))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/thread.h"
 
+#include "base/fork.h"
 #include "base/park.h"
 
 #ifndef ROTA_EXPLORE
@@ -28,7 +29,8 @@ void rota__thread_enter(rota_thread *self)
         self->current = &self->outermost;
         self->at_exit.run = at_thread_exit;
     }
-    self->watched = rota__os_at_thread_exit(&self->at_exit) == ROTA_OK;
+    self->watched =
+        rota__fork_watch() == ROTA_OK && rota__os_at_thread_exit(&self->at_exit) == ROTA_OK;
 }
 
 rota_thread *rota_thread_self(void)
@@ -51,7 +53,8 @@ void rota__execution_begin(rota__execution *execution, const void *subject)
     execution->thread = self;
     execution->outer = self->current;
     execution->subject = subject;
-    rota__store_relaxed(&execution->interrupted, 0);
+    /* After the thread's flag was moved: who stops a thread sets these the other way round. */
+    rota__store_relaxed(&execution->interrupted, rota__load_relaxed(&self->stopped));
     execution->may_fail = true;
     execution->error = 0;
     self->current = execution;
@@ -97,10 +100,17 @@ bool rota__is_visiting(const void *place)
 
 /* -- Interruption --------------------------------------------------------- */
 
+static void rouse(rota_thread *thread)
+{
+    rota__unpark(thread);
+    if (thread->signalled != NULL) /* set before anybody knew the thread */
+        rota__os_thread_signal(thread->signalled);
+}
+
 void rota__interrupt_execution(rota__execution *execution)
 {
     rota__store_release(&execution->interrupted, 1); /* T2; pairs with rota__is_interrupted */
-    rota__unpark(execution->thread);
+    rouse(execution->thread);
 }
 
 void rota_thread_interrupt(rota_thread *thread)
@@ -108,7 +118,19 @@ void rota_thread_interrupt(rota_thread *thread)
     if (thread == NULL)
         return;
     rota__store_release(&thread->interrupted, 1); /* T2; pairs with rota__is_interrupted */
+    rouse(thread);
+}
+
+void rota__thread_nudge(rota_thread *thread)
+{
+    rota__store_release(&thread->outermost.interrupted, 1); /* pairs with rota__is_interrupted */
     rota__unpark(thread);
+}
+
+void rota__thread_stop(rota_thread *thread)
+{
+    rota__store_relaxed(&thread->stopped, 1); /* T1; ordered by the store that follows */
+    rota_thread_interrupt(thread);
 }
 
 bool rota__is_interrupted(const rota_thread *self)

@@ -12,6 +12,7 @@
  *       execution it was meant for. One that was not seen stays.
  *   T2  Whoever sets a flag then unparks the thread. A thread that waits looks
  *       at both flags after each unpark. So no interrupt is slept through.
+ *       Executions that begin on a stopped thread are interrupted from birth.
  *   T3  A thread does not end while it is pinned: somebody holds its address
  *       and will still unpark it (park.h).
  */
@@ -37,6 +38,17 @@ struct rota__execution {
     int error;                          /* its code */
 };
 
+/* What a thread can do before it waits for `subject`: true if it did. A pool's worker: run that. */
+typedef struct rota__helper {
+    bool (*help)(const struct rota__helper *self, void *subject);
+} rota__helper;
+
+/* How long it pays to spin at one place: park.h. All zero is a good beginning. */
+typedef struct rota__patience {
+    rota_ns length;
+    unsigned in_vain; /* how often, of late */
+} rota__patience;
+
 /* A place where the calling thread is: inside an executor, say. On its stack. */
 typedef struct rota__visit {
     const void *place;
@@ -46,11 +58,15 @@ typedef struct rota__visit {
 struct rota_thread {
     rota__os_word permit;               /* park.c only */
     rota__atomic(uint32_t) interrupted; /* T1 */
+    rota__atomic(uint32_t) stopped;     /* T1 */
     rota__atomic(uint32_t) pins;        /* T3 */
     bool watched;                       /* its end will be noticed */
     rota__execution *current;           /* the innermost; the thread's own to read */
     rota__execution outermost;          /* outside any task */
     const rota__visit *visit;           /* the innermost, or NULL */
+    const rota__helper *helper;         /* or NULL */
+    rota__patience patience;            /* of its waits for futures */
+    rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;
     rota__magazines magazines; /* cache.c only */
 };
@@ -94,6 +110,12 @@ bool rota__is_visiting(const void *place);
 
 /* The execution must last until this returns. */
 void rota__interrupt_execution(rota__execution *execution);
+
+/* Ends a wait of the thread outside of tasks; nothing that it executes notices. */
+void rota__thread_nudge(rota_thread *thread);
+
+/* Interrupts what the thread executes, and all that it will: T1. */
+void rota__thread_stop(rota_thread *thread);
 
 /* The flag of what `self`, the calling thread, executes now. */
 bool rota__is_interrupted(const rota_thread *self);

@@ -49,6 +49,11 @@ void rota__os_wake(rota__os_word *word)
     errno = saved_errno; /* EFAULT: the waiter's memory is gone, and so is the waiter */
 }
 
+void rota__os_forked(void)
+{
+    /* Who waits is known to the kernel, and only there. */
+}
+
 /* -- Time and CPUs -------------------------------------------------------- */
 
 rota_ns rota__os_now(void)
@@ -134,6 +139,21 @@ void rota__os_event_signal(const rota__os_event *event)
     do
         written = write(event->signal, &one, sizeof one);
     while (written < 0 && errno == EINTR);
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+}
+
+void rota__os_event_clear(const rota__os_event *event)
+{
+    int saved_errno = errno;
+    int cancel_state;
+    uint64_t signals;
+    ssize_t got;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    do
+        got = read(event->readable, &signals, sizeof signals);
+    while (got < 0 && errno == EINTR);
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
 }

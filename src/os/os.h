@@ -14,6 +14,7 @@
 #ifndef ROTA_OS_OS_H
 #define ROTA_OS_OS_H
 
+#include <pthread.h>
 #include <rota/base.h>
 #ifndef ROTA_EXPLORE
 #include <stdatomic.h>
@@ -57,6 +58,7 @@ typedef struct rota__os_event {
 
 int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN when there is none left */
 void rota__os_event_signal(const rota__os_event *event);
+void rota__os_event_clear(const rota__os_event *event); /* not readable until signalled again */
 void rota__os_event_close(const rota__os_event *event);
 
 /* -- Threads (thread.c) --------------------------------------------------- */
@@ -64,18 +66,26 @@ void rota__os_event_close(const rota__os_event *event);
 #define ROTA__OS_ANY_CPU   UINT32_MAX
 #define ROTA__OS_NAME_SIZE 16 /* with its NUL, as Linux has it */
 
+typedef int rota__os_create(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                            void *arg, void *ctx);
+
 typedef struct rota__os_thread_options {
-    const char *name;  /* cut to fit; NULL: that of the creating thread */
-    size_t stack_size; /* 0: the system's default; less than the least is the least */
-    uint32_t cpu;      /* or ROTA__OS_ANY_CPU */
+    const char *name;        /* cut to fit; NULL: that of the creating thread */
+    size_t stack_size;       /* 0: the system's default; less than the least is the least */
+    uint32_t cpu;            /* or ROTA__OS_ANY_CPU */
+    int signal;              /* for rota__os_thread_signal; 0: none */
+    rota__os_create *create; /* in pthread_create's place, or NULL */
+    void *ctx;               /* for it */
 } rota__os_thread_options;
 
 /* A thread, and what it was started with: it stays where it is until joined. */
 typedef struct rota__os_thread {
     void (*body)(void *arg);
     void *arg;
-    uintptr_t handle;
+    uintptr_t handle; /* written by the thread itself: it may have ended before its maker goes on */
     uint32_t cpu;
+    int signal;
+    rota__os_word begun; /* thread.c only */
     char name[ROTA__OS_NAME_SIZE];
 } rota__os_thread;
 
@@ -87,6 +97,14 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
                           void (*body)(void *arg), void *arg);
 void rota__os_thread_join(rota__os_thread *thread);
 
+/* Makes a blocking system call of a running thread end with EINTR, if it has a signal. */
+void rota__os_thread_signal(const rota__os_thread *thread);
+
+/* Can this signal be caught, and is it? Gives it a handler that does nothing unless it has one. */
+bool rota__os_signal_prepare(int signal);
+bool rota__os_has_cpu(uint32_t cpu);
+size_t rota__os_least_stack(void);
+
 /* Called with itself when a thread ends that has set it. */
 typedef struct rota__os_exit {
     void (*run)(struct rota__os_exit *self);
@@ -96,6 +114,14 @@ typedef struct rota__os_exit {
 int rota__os_at_thread_exit(rota__os_exit *exit);
 
 void rota__os_yield(void);
+
+/* -- fork(2) -------------------------------------------------------------- */
+
+/* Called around each fork of the process, from the first call of this on: on the thread that
+   forks, before it and, in both processes, after it. ROTA_ENOMEM. */
+int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+
+void rota__os_forked(void); /* in a child, first: other threads were waiting, and are not here */
 
 /*
  * Calls body(arg). If that ends the thread (pthread_exit, pthread_cancel)

@@ -80,6 +80,11 @@ void rota__os_wake(rota__os_word *word)
     pthread_mutex_unlock(&bucket->mutex);
 }
 
+void rota__os_forked(void)
+{
+    init_buckets();
+}
+
 /* -- Time and CPUs -------------------------------------------------------- */
 
 rota_ns rota__os_now(void)
@@ -147,6 +152,21 @@ void rota__os_event_signal(const rota__os_event *event)
     do
         written = write(event->signal, "", 1); /* a full pipe is readable already */
     while (written < 0 && errno == EINTR);
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+}
+
+void rota__os_event_clear(const rota__os_event *event)
+{
+    int saved_errno = errno;
+    int cancel_state;
+    char signals[64];
+    ssize_t got;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    do
+        got = read(event->readable, signals, sizeof signals);
+    while (got > 0 || (got < 0 && errno == EINTR));
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
 }

@@ -17,10 +17,31 @@
 
 _Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a handle must hold a pthread_t");
 
+enum { NOT_BEGUN, BEGINS, HAS_BEGUN };
+
+/* The thread inherits a mask that blocks everything: GEN-12. */
+static void let_through(int signal)
+{
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
 static void *thread_main(void *arg)
 {
     rota__os_thread *thread = arg;
+    pthread_t self = pthread_self();
+    uint32_t not_begun = NOT_BEGUN;
 
+    if (!atomic_compare_exchange_strong(&thread->begun, &not_begun, BEGINS)) /* FACT-09 */
+        return NULL;
+    memcpy(&thread->handle, &self, sizeof self);
+    atomic_store(&thread->begun, HAS_BEGUN); /* pairs with the load in rota__os_thread_join */
+    rota__os_wake(&thread->begun);
+    if (thread->signal != 0)
+        let_through(thread->signal);
     if (thread->name[0] != '\0')
         rota__os_name(thread->name);
     if (thread->cpu != ROTA__OS_ANY_CPU)
@@ -29,22 +50,28 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-static void set_stack_size(pthread_attr_t *attributes, size_t size)
+size_t rota__os_least_stack(void)
 {
     long least = sysconf(_SC_THREAD_STACK_MIN);
+
+    return least > 0 ? (size_t)least : 0;
+}
+
+static void set_stack_size(pthread_attr_t *attributes, size_t size)
+{
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     if (size == 0)
         return;
-    if (least > 0 && size < (size_t)least)
-        size = (size_t)least;
+    if (size < rota__os_least_stack())
+        size = rota__os_least_stack();
     if (size > SIZE_MAX - page)
         size = SIZE_MAX - page;
     pthread_attr_setstacksize(attributes, (size + page - 1) / page * page);
 }
 
 static int create_blocked(pthread_t *handle, const pthread_attr_t *attributes,
-                          rota__os_thread *thread)
+                          const rota__os_thread_options *options, rota__os_thread *thread)
 {
     sigset_t all;
     sigset_t saved;
@@ -54,7 +81,10 @@ static int create_blocked(pthread_t *handle, const pthread_attr_t *attributes,
         return EAGAIN;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved); /* which the new thread inherits */
-    error = pthread_create(handle, attributes, thread_main, thread);
+    if (options->create != NULL)
+        error = options->create(handle, attributes, thread_main, thread, options->ctx);
+    else
+        error = pthread_create(handle, attributes, thread_main, thread);
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
     return error;
 }
@@ -65,29 +95,70 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
     pthread_attr_t attributes;
     pthread_t handle;
 
-    *thread = (rota__os_thread){.body = body, .arg = arg, .cpu = options->cpu};
+    *thread =
+        (rota__os_thread){.body = body, .arg = arg, .cpu = options->cpu, .signal = options->signal};
     if (options->name != NULL)
         strncpy(thread->name, options->name, sizeof thread->name - 1);
     if (pthread_attr_init(&attributes) != 0)
         return ROTA_EAGAIN;
     set_stack_size(&attributes, options->stack_size);
-    int error = create_blocked(&handle, &attributes, thread);
+    int error = create_blocked(&handle, &attributes, options, thread);
     pthread_attr_destroy(&attributes);
     if (error != 0)
         return ROTA_EAGAIN;
-    memcpy(&thread->handle, &handle, sizeof handle); /* only the joiner reads it */
-    return ROTA_OK;
+    return ROTA_OK; /* without a look at the thread, which may be gone */
 }
 
 void rota__os_thread_join(rota__os_thread *thread)
 {
     pthread_t handle;
     int cancel_state;
+    uint32_t begun;
 
+    while ((begun = atomic_load(&thread->begun)) != HAS_BEGUN)
+        rota__os_wait(&thread->begun, begun, ROTA_FOREVER);
     memcpy(&handle, &thread->handle, sizeof handle);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_join(handle, NULL);
     pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* -- Signals -------------------------------------------------------------- */
+
+static void do_nothing(int signal)
+{
+    (void)signal; /* it has made a system call return: that is all */
+}
+
+bool rota__os_signal_prepare(int signal)
+{
+    struct sigaction action;
+
+    if (sigaction(signal, NULL, &action) != 0 || signal == SIGKILL || signal == SIGSTOP)
+        return false;
+    if ((action.sa_flags & SA_SIGINFO)
+        || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
+        return true;                                       /* the program's own */
+    action = (struct sigaction){.sa_handler = do_nothing}; /* without SA_RESTART */
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0;
+}
+
+void rota__os_thread_signal(const rota__os_thread *thread)
+{
+    pthread_t self;
+
+    if (thread->signal == 0)
+        return;
+    memcpy(&self, &thread->handle, sizeof self);
+    pthread_kill(self, thread->signal);
+}
+
+bool rota__os_has_cpu(uint32_t cpu)
+{
+    long configured = sysconf(_SC_NPROCESSORS_CONF);
+
+    return configured > 0 && cpu < (unsigned long)configured;
 }
 
 /* -- When a thread ends --------------------------------------------------- */
@@ -117,6 +188,11 @@ int rota__os_at_thread_exit(rota__os_exit *exit)
     if (!exit_key_made || pthread_setspecific(exit_key, exit) != 0)
         return ROTA_ENOMEM;
     return ROTA_OK;
+}
+
+int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return pthread_atfork(before, in_parent, in_child) == 0 ? ROTA_OK : ROTA_ENOMEM;
 }
 
 void rota__os_yield(void)

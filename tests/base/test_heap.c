@@ -265,6 +265,66 @@ static void freeing_lets_its_items_go(void **state)
     insert(0, 1, 0);
 }
 
+/* -- Another order ------------------------------------------------------------------------ */
+
+/* By the last digit of their index, the greatest first. */
+static int by_last_digit(const rota__heap_item *a, const rota__heap_item *b, const void *ctx)
+{
+    assert_ptr_equal(ctx, items);
+    return (int)((b - items) % 10) - (int)((a - items) % 10);
+}
+
+static void items_come_in_the_order_that_a_function_says(void **state)
+{
+    heap.order = by_last_digit;
+    heap.ctx = items;
+    for (int i = 0; i < 50; i++)
+        insert(i, 0, (uint64_t)i);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(take(), i % 5 * 10 + 9 - i / 5); /* equal ones by sequence */
+}
+
+/* An order that changes its mind: every item comes out, once (H2). */
+static int by_chance(const rota__heap_item *a, const rota__heap_item *b, const void *ctx)
+{
+    static test_random random = {7};
+
+    return (int)test_random_below(&random, 3) - 1;
+}
+
+static void no_order_at_all_loses_nothing(void **state)
+{
+    bool seen[MANY] = {false};
+
+    heap.order = by_chance;
+    for (int i = 0; i < MANY; i++)
+        assert_ok(rota__heap_insert(&heap, &items[i], 0, (uint64_t)i));
+    for (int i = 0; i < MANY; i += 3)
+        assert_true(seen[i] = rota__heap_remove(&heap, &items[i]));
+    while (heap.count > 0) {
+        const rota__heap_slot *top = rota__heap_top(&heap);
+        assert_false(seen[top->item - items]);
+        seen[top->item - items] = true;
+        assert_true(rota__heap_remove(&heap, top->item));
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_true(seen[i]);
+}
+
+/* -- Counting ------------------------------------------------------------------------------ */
+
+static void items_up_to_a_time_are_counted(void **state)
+{
+    for (int i = 0; i < 100; i++)
+        insert(i, i * 7 % 100, (uint64_t)i);
+    for (rota_ns time = -1; time < 101; time++) {
+        size_t expected = time < 0 ? 0 : time < 99 ? (size_t)time + 1 : 100;
+        assert_int_equal(rota__heap_count_until(&heap, time, 1000), expected);
+        assert_int_equal(rota__heap_count_until(&heap, time, 5), expected < 5 ? expected : 5);
+    }
+    assert_int_equal(rota__heap_sequence(&heap, &items[42]), 42);
+}
+
 #define unit(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
 
 int main(void)
@@ -279,6 +339,9 @@ int main(void)
         unit(failing_to_grow_changes_nothing),
         unit(it_shrinks_after_a_burst),
         unit(freeing_lets_its_items_go),
+        unit(items_come_in_the_order_that_a_function_says),
+        unit(no_order_at_all_loses_nothing),
+        unit(items_up_to_a_time_are_counted),
     };
 
     test_memory_install();

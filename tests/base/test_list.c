@@ -47,6 +47,22 @@ static int take(rota__list *list)
     return ROTA__CONTAINER(first, item, link)->number;
 }
 
+/* At the front, and anywhere. */
+static void a_link_goes_to_the_front_or_after_another(void **state)
+{
+    rota__list list;
+
+    rota__list_init(&list);
+    rota__list_prepend(&list, &items[2].link);
+    rota__list_prepend(&list, &items[0].link);
+    rota__list_insert_after(&items[0].link, &items[1].link);
+    rota__list_insert_after(&items[2].link, &items[3].link);
+    rota__list_check(&list);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(take(&list), i);
+    assert_int_equal(take(&list), -1);
+}
+
 /* A new list has nothing in it. */
 static void a_new_list_is_empty(void **state)
 {
@@ -167,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         unit(a_new_list_is_empty),
+        unit(a_link_goes_to_the_front_or_after_another),
         unit(elements_come_out_in_their_order),
         unit(an_element_is_removed_from_anywhere),
         unit(removing_again_does_nothing),

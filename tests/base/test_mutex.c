@@ -92,12 +92,29 @@ static void without_others_it_is_locked_and_unlocked(void **state)
     }
 }
 
+/* Who has the lock most of the time lets others have their turn. */
+static void a_holder_passes_it_to_who_waits(void **state)
+{
+    struct shared shared = {0};
+
+    rota__mutex_lock(&shared.mutex);
+    test_thread *thread = test_thread_start(enter_once, &shared);
+    test_until(is_waited_for, &shared);
+    while (shared.entered == 0)
+        rota__mutex_pass(&shared.mutex);
+    rota__mutex_pass(&shared.mutex); /* with nobody there */
+    assert_int_equal(shared.mutex.word, ROTA__LOCKED);
+    rota__mutex_unlock(&shared.mutex);
+    test_thread_join(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_others_it_is_locked_and_unlocked),
         cmocka_unit_test(one_thread_at_a_time_is_inside),
         cmocka_unit_test(all_who_wait_get_in),
+        cmocka_unit_test(a_holder_passes_it_to_who_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,7 @@ bool ex_cas(void *object, size_t size, uint64_t *expected, uint64_t desired, ex_
 #define rota__store_release(object, value)           EX_STORE(object, value, EX_RELEASE)
 #define rota__swap_acquire(object, value)            EX_MODIFY(object, EX_SWAP, value, EX_ACQUIRE)
 #define rota__swap_release(object, value)            EX_MODIFY(object, EX_SWAP, value, EX_RELEASE)
+#define rota__swap_acq_rel(object, value)            EX_MODIFY(object, EX_SWAP, value, EX_ACQ_REL)
 #define rota__add_relaxed(object, value)             EX_MODIFY(object, EX_ADD, value, EX_RELAXED)
 #define rota__add_release(object, value)             EX_MODIFY(object, EX_ADD, value, EX_RELEASE)
 #define rota__add_acq_rel(object, value)             EX_MODIFY(object, EX_ADD, value, EX_ACQ_REL)

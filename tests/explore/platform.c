@@ -71,6 +71,12 @@ void rota__os_event_signal(const rota__os_event *event)
     ex_event_set(event->readable, true);
 }
 
+void rota__os_event_clear(const rota__os_event *event)
+{
+    ex_point("clear", event, "os", 0);
+    ex_event_set(event->readable, false);
+}
+
 void rota__os_event_close(const rota__os_event *event)
 {
     ex_event_set(event->readable, false);
@@ -89,6 +95,26 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
     return ROTA_OK;
 }
 
+void rota__os_thread_signal(const rota__os_thread *thread)
+{
+    (void)thread;
+}
+
+bool rota__os_signal_prepare(int signal)
+{
+    return signal > 0;
+}
+
+bool rota__os_has_cpu(uint32_t cpu)
+{
+    return cpu == 0;
+}
+
+size_t rota__os_least_stack(void)
+{
+    return 0;
+}
+
 void rota__os_thread_join(rota__os_thread *thread)
 {
     ex_join((ex_thread *)thread->handle);
@@ -100,6 +126,18 @@ int rota__os_at_thread_exit(rota__os_exit *at_exit)
         return ROTA_ENOMEM;
     ex_running->at_exit = at_exit;
     return ROTA_OK;
+}
+
+int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)before;
+    (void)in_parent;
+    (void)in_child;
+    return ROTA_OK; /* nobody forks here */
+}
+
+void rota__os_forked(void)
+{
 }
 
 void rota__os_yield(void)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fork.h"
+
+#include "base/cache.h"
+#include "base/mutex.h"
+#include "base/thread.h"
+
+#include <rota/base.h>
+
+rota__atomic(uint32_t) rota__generation;
+
+static rota__mutex lock; /* guards the flag */
+static bool is_watching;
+
+static void before(void)
+{
+    rota__mutex_lock(&lock);
+    rota__cache_lock();
+}
+
+static void in_parent(void)
+{
+    rota__cache_unlock();
+    rota__mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+    rota_thread *self = &rota__this_thread; /* which need not have entered, and must not now */
+
+    rota__os_forked();
+    rota__store_relaxed(&rota__generation, rota__generation_now() + 1);
+    rota__store_relaxed(&self->pins, 0); /* who pinned it is not here, */
+    self->visit = NULL;                  /* nor what it was in */
+    in_parent();
+}
+
+int rota__fork_watch(void)
+{
+    int status = ROTA_OK;
+
+    rota__mutex_lock(&lock);
+    if (!is_watching) {
+        status = rota__os_at_fork(before, in_parent, in_child);
+        is_watching = status == ROTA_OK;
+    }
+    rota__mutex_unlock(&lock);
+    return status;
+}
