@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handoff.c - no element is ever in the queue: a producer meets a consumer.
+ *
+ * Whoever comes second finds the other in line and serves it. At most one of
+ * the two lines has anybody in it. The fair kind serves the oldest, the other
+ * the newest. (Scherer, Lea and Scott, "Scalable synchronous queues", 2006,
+ * describe both; here a lock is held for the few instructions that they meet.)
+ */
+#include "queue/queue_internal.h"
+
+#include "base/alloc.h"
+
+typedef struct handoff {
+    rota_queue queue;
+    rota__mutex lock;
+    rota__gate producers;
+    rota__gate consumers;
+} handoff;
+
+static handoff *handoff_of(rota_queue *queue)
+{
+    return ROTA__CONTAINER(queue, handoff, queue);
+}
+
+static int insert(rota_queue *queue, void *element, rota__end end)
+{
+    handoff *self = handoff_of(queue);
+
+    (void)end;
+    rota__mutex_lock(&self->lock);
+    rota__guest *consumer = rota__gate_serve(&self->consumers);
+    if (consumer != NULL)
+        consumer->element = element;
+    rota__mutex_unlock(&self->lock);
+    rota__gate_wake(consumer);
+    return consumer != NULL ? ROTA_OK : ROTA_EFULL;
+}
+
+static size_t drain(rota_queue *queue, void **elements, size_t max)
+{
+    handoff *self = handoff_of(queue);
+    rota__guest *producer;
+    size_t count = 0;
+
+    do {
+        rota__mutex_lock(&self->lock);
+        producer = rota__gate_serve(&self->producers);
+        if (producer != NULL)
+            elements[count++] = producer->element;
+        rota__mutex_unlock(&self->lock);
+        rota__gate_wake(producer);
+    } while (producer != NULL && count < max);
+    return count;
+}
+
+static int remove_one(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+{
+    (void)end;
+    (void)guest;
+    return drain(queue, element, 1) == 1 ? ROTA_OK : ROTA_EEMPTY;
+}
+
+/* -- There is nothing to see: QUEUE-30 ------------------------------------ */
+
+static int peek(rota_queue *queue, void **element, rota__end end)
+{
+    (void)queue;
+    (void)element;
+    (void)end;
+    return ROTA_EEMPTY;
+}
+
+static bool remove_element(rota_queue *queue, const void *element, rota__end from)
+{
+    (void)queue;
+    (void)element;
+    (void)from;
+    return false;
+}
+
+static bool contains(rota_queue *queue, const void *element)
+{
+    return remove_element(queue, element, ROTA__FRONT);
+}
+
+static size_t remove_if(rota_queue *queue, rota__which *which, void *ctx)
+{
+    (void)queue;
+    (void)which;
+    (void)ctx;
+    return 0;
+}
+
+static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+{
+    (void)queue;
+    (void)visit;
+    (void)ctx;
+    (void)from;
+    return 0;
+}
+
+static size_t size(rota_queue *queue)
+{
+    (void)queue;
+    return 0;
+}
+
+static size_t waiting(rota_queue *queue)
+{
+    return rota__gate_in_line(&handoff_of(queue)->consumers);
+}
+
+/* -- Gates ---------------------------------------------------------------- */
+
+static rota_ns consumer_when(const rota__gate *gate)
+{
+    const handoff *self = gate->queue;
+
+    return rota__gate_in_line(&self->consumers) > 0 ? ROTA__OPEN : ROTA_FOREVER;
+}
+
+static rota_ns producer_when(const rota__gate *gate)
+{
+    const handoff *self = gate->queue;
+
+    return rota__gate_in_line(&self->producers) > 0 ? ROTA__OPEN : ROTA_FOREVER;
+}
+
+/* Two that look for one another first, and get in line later, would both lose time. */
+static const rota__gate_kind for_producers = {consumer_when, NULL};
+static const rota__gate_kind for_consumers = {producer_when, NULL};
+
+static void handoff_free(rota_queue *queue)
+{
+    handoff *self = handoff_of(queue);
+
+    rota__free(self, sizeof *self);
+}
+
+static const rota__queue_kind handoff_kind = {
+    .insert = insert,
+    .remove = remove_one,
+    .peek = peek,
+    .drain = drain,
+    .remove_element = remove_element,
+    .take_element = contains,
+    .remove_if = remove_if,
+    .contains = contains,
+    .each = each,
+    .size = size,
+    .room = size,
+    .waiting = waiting,
+    .free = handoff_free,
+};
+
+static int handoff_new(bool is_fair, rota_queue **out)
+{
+    handoff *self;
+
+    if (out == NULL)
+        return ROTA_EINVAL;
+    self = rota__alloc(sizeof *self);
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    self->queue = (rota_queue){&handoff_kind, &self->producers, &self->consumers};
+    self->lock = (rota__mutex){0};
+    rota__gate_init(&self->producers, &for_producers, &self->lock, self, is_fair);
+    rota__gate_init(&self->consumers, &for_consumers, &self->lock, self, is_fair);
+    *out = &self->queue;
+    return ROTA_OK;
+}
+
+int rota_handoff_queue(rota_queue **out)
+{
+    return handoff_new(false, out);
+}
+
+int rota_fair_handoff_queue(rota_queue **out)
+{
+    return handoff_new(true, out);
+}

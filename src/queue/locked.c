@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue/locked.h"
+
+#include "base/time.h"
+
+/* -- Counts, which can be read without the lock --------------------------- */
+
+/* After a change, with the lock held. They stand alone: nothing is ordered by them. */
+static void count(rota__locked *locked, size_t size)
+{
+    rota__store_relaxed(&locked->size, size);
+    rota__store_relaxed(&locked->room, locked->container->room(locked));
+}
+
+static size_t counted(const rota__locked *locked)
+{
+    return rota__load_relaxed(&locked->size);
+}
+
+size_t rota__locked_size(rota_queue *queue)
+{
+    return counted(rota__locked_of(queue));
+}
+
+size_t rota__locked_room(rota_queue *queue)
+{
+    return rota__load_relaxed(&rota__locked_of(queue)->room);
+}
+
+static rota_ns due(rota__locked *locked)
+{
+    if (counted(locked) == 0)
+        return ROTA_FOREVER;
+    return locked->container->due != NULL ? locked->container->due(locked) : ROTA__OPEN;
+}
+
+size_t rota__locked_waiting(rota_queue *queue)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    size_t at_hand, waiting;
+
+    rota__mutex_lock(&locked->lock);
+    at_hand = counted(locked);
+    if (locked->container->count_due != NULL)
+        at_hand = locked->container->count_due(locked, rota__gate_in_line(&locked->consumers) + 1);
+    waiting = rota__gate_waiting(&locked->consumers, at_hand);
+    rota__mutex_unlock(&locked->lock);
+    return waiting;
+}
+
+/* -- Inserting and removing ----------------------------------------------- */
+
+int rota__locked_insert(rota_queue *queue, void *element, rota__end end)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    rota__guest *next = NULL;
+    int status;
+
+    rota__mutex_lock(&locked->lock);
+    status = locked->container->insert(locked, element, end);
+    if (status == ROTA_OK) {
+        count(locked, counted(locked) + 1);
+        next = rota__gate_call(&locked->consumers);
+    } else if (status == ROTA_EFULL) {
+        rota__store_relaxed(&locked->room, 0); /* whatever it says: until one is removed */
+    }
+    rota__mutex_unlock(&locked->lock);
+    rota__gate_wake(next);
+    return status;
+}
+
+/* With the lock held: the next, if it is due. A container that has none has none, whatever we
+   counted. */
+static void *take(rota__locked *locked, rota__end end)
+{
+    rota_ns when = due(locked);
+    void *element;
+
+    if (when != ROTA__OPEN && !rota__has_passed(when))
+        return NULL;
+    element = locked->container->take(locked, end);
+    count(locked, element != NULL ? counted(locked) - 1 : 0);
+    return element;
+}
+
+int rota__locked_remove(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    rota__guest *next = NULL;
+    void *taken;
+
+    rota__mutex_lock(&locked->lock);
+    taken = take(locked, end);
+    if (taken != NULL)
+        next = rota__gate_call(&locked->producers);
+    if (taken != NULL && guest != NULL)
+        guest->has_taken = true;
+    rota__mutex_unlock(&locked->lock);
+    rota__gate_wake(next);
+    if (taken == NULL)
+        return ROTA_EEMPTY;
+    *element = taken;
+    return ROTA_OK;
+}
+
+size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    rota__guest *next = NULL;
+    size_t drained = 0;
+    void *taken;
+
+    rota__mutex_lock(&locked->lock);
+    while (drained < max && (taken = take(locked, ROTA__FRONT)) != NULL)
+        elements[drained++] = taken;
+    if (drained > 0)
+        next = rota__gate_call(&locked->producers);
+    rota__mutex_unlock(&locked->lock);
+    rota__gate_wake(next);
+    return drained;
+}
+
+int rota__locked_peek(rota_queue *queue, void **element, rota__end end)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    void *first;
+
+    rota__mutex_lock(&locked->lock);
+    first = locked->container->peek(locked, end);
+    rota__mutex_unlock(&locked->lock);
+    if (first == NULL)
+        return ROTA_EEMPTY;
+    *element = first;
+    return ROTA_OK;
+}
+
+/* -- Elements by name, and all of them ------------------------------------ */
+
+static bool remove_element(rota__locked *locked, const void *element, rota__end from, bool if_due)
+{
+    const rota__container *container = locked->container;
+    rota__guest *next = NULL;
+    bool removed = false;
+
+    rota__mutex_lock(&locked->lock);
+    if (!if_due || container->is_due == NULL || container->is_due(locked, element))
+        removed = container->remove_element(locked, element, from);
+    if (removed) {
+        count(locked, counted(locked) - 1);
+        next = rota__gate_call(&locked->producers);
+    }
+    rota__mutex_unlock(&locked->lock);
+    rota__gate_wake(next);
+    return removed;
+}
+
+bool rota__locked_remove_element(rota_queue *queue, const void *element, rota__end from)
+{
+    return remove_element(rota__locked_of(queue), element, from, false);
+}
+
+bool rota__locked_take_element(rota_queue *queue, const void *element)
+{
+    return remove_element(rota__locked_of(queue), element, ROTA__FRONT, true);
+}
+
+typedef struct choice {
+    rota__which *which;
+    void *ctx;
+    size_t count;
+} choice;
+
+static bool is_chosen(void *element, void *ctx)
+{
+    choice *chosen = ctx;
+
+    if (!chosen->which(element, chosen->ctx))
+        return false;
+    chosen->count++;
+    return true;
+}
+
+size_t rota__locked_remove_if(rota_queue *queue, rota__which *which, void *ctx)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    choice chosen = {which, ctx, 0};
+    rota__guest *next = NULL;
+
+    rota__mutex_lock(&locked->lock);
+    locked->container->filter(locked, is_chosen, &chosen);
+    if (chosen.count > 0) {
+        count(locked, counted(locked) - chosen.count);
+        next = rota__gate_call(&locked->producers);
+    }
+    rota__mutex_unlock(&locked->lock);
+    rota__gate_wake(next);
+    return chosen.count;
+}
+
+bool rota__locked_contains(rota_queue *queue, const void *element)
+{
+    rota__locked *locked = rota__locked_of(queue);
+
+    rota__mutex_lock(&locked->lock);
+    bool found = locked->container->contains(locked, element);
+    rota__mutex_unlock(&locked->lock);
+    return found;
+}
+
+/* -- Gates ---------------------------------------------------------------- */
+
+static rota_ns filled_when(const rota__gate *gate)
+{
+    return due(gate->queue);
+}
+
+static bool seems_filled(const rota__gate *gate)
+{
+    return counted(gate->queue) > 0;
+}
+
+static bool seems_roomy(const rota__gate *gate)
+{
+    const rota__locked *locked = gate->queue;
+
+    return rota__load_relaxed(&locked->room) > 0;
+}
+
+static rota_ns roomy_when(const rota__gate *gate)
+{
+    return seems_roomy(gate) ? ROTA__OPEN : ROTA_FOREVER;
+}
+
+static const rota__gate_kind consumers = {filled_when, seems_filled};
+static const rota__gate_kind producers = {roomy_when, seems_roomy};
+
+void rota__locked_init(rota__locked *locked, const rota__queue_kind *kind,
+                       const rota__container *container, size_t room)
+{
+    locked->queue = (rota_queue){kind, &locked->producers, &locked->consumers};
+    locked->container = container;
+    locked->lock = (rota__mutex){0};
+    rota__gate_init(&locked->producers, &producers, &locked->lock, locked, true);
+    rota__gate_init(&locked->consumers, &consumers, &locked->lock, locked, false);
+    rota__store_relaxed(&locked->size, 0);
+    rota__store_relaxed(&locked->room, room);
+}
+
+void rota__locked_free(rota_queue *queue)
+{
+    rota__locked *locked = rota__locked_of(queue);
+
+    locked->container->free(locked);
+}

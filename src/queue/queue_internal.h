@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue_internal.h - what every kind of queue consists of.
+ *
+ *   queue.c    the calls: arguments, waiting in a loop around one try
+ *   gate.c     where threads wait, and who wakes whom
+ *   fifo.c     two locks, one for each end: array, linked and transfer queue
+ *   locked.c   one lock around a container: deque.c, ordered.c (priority and
+ *              delay queue), custom.c
+ *   handoff.c  no container at all
+ */
+#ifndef ROTA_QUEUE_INTERNAL_H
+#define ROTA_QUEUE_INTERNAL_H
+
+#include "queue/gate.h"
+
+#include <rota/queue.h>
+
+/* How many elements a visitor is shown before others have their turn. */
+#ifdef ROTA_EXPLORE
+enum { ROTA__GROUP = 1 };
+#else
+enum { ROTA__GROUP = 32 };
+#endif
+
+typedef enum rota__end { ROTA__FRONT, ROTA__BACK } rota__end;
+
+typedef bool rota__which(void *element, void *ctx);
+typedef void rota__visitor(void *element, void *ctx);
+
+/* Arguments have been checked. Only a deque is asked for its other end. None of these waits. */
+typedef struct rota__queue_kind {
+    int (*insert)(rota_queue *queue, void *element, rota__end end); /* ROTA_EFULL, ROTA_ENOMEM */
+    /* ROTA_EEMPTY. `guest` is who removes it, after a wait, or NULL. */
+    int (*remove)(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
+    int (*peek)(rota_queue *queue, void **element, rota__end end); /* ROTA_EEMPTY */
+    size_t (*drain)(rota_queue *queue, void **elements, size_t max);
+
+    bool (*remove_element)(rota_queue *queue, const void *element, rota__end from);
+    bool (*take_element)(rota_queue *queue, const void *element); /* only if it is due */
+    size_t (*remove_if)(rota_queue *queue, rota__which *which, void *ctx);
+    bool (*contains)(rota_queue *queue, const void *element);
+    size_t (*each)(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
+
+    size_t (*size)(rota_queue *queue);
+    size_t (*room)(rota_queue *queue);
+    size_t (*waiting)(rota_queue *queue); /* consumers whom nothing in it serves */
+
+    int (*transfer)(rota_queue *queue, void *element, rota_ns deadline); /* NULL: cannot */
+    int (*try_transfer)(rota_queue *queue, void *element);
+    bool is_deque;
+
+    bool (*is_busy)(rota_queue *queue); /* beside its gates; NULL: never */
+    void (*free)(rota_queue *queue);
+} rota__queue_kind;
+
+struct rota_queue {
+    const rota__queue_kind *kind;
+    rota__gate *producers; /* wait for room */
+    rota__gate *consumers; /* wait for an element; every insertion holds its lock */
+};
+
+/*
+ * For a pool. Exact: what was inserted before is seen, and who inserts later
+ * sees what the caller did before this.
+ */
+bool rota__queue_is_empty(rota_queue *queue);
+
+/*
+ * A submitter waits for room, or for something else to change: it asks for the
+ * round, looks around, and inserts in that round, which is ROTA_EAGAIN if
+ * producers were sent away since it asked.
+ */
+uint64_t rota__queue_round(rota_queue *queue);
+int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round);
+void rota__queue_send_producers_away(rota_queue *queue);
+
+#endif

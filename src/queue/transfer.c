@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer.c - a producer that waits until its element has been taken.
+ *
+ * The element is in the queue like any other. Its producer is in a list, by the
+ * element's number: whoever takes that number wakes the producer. The list grows
+ * under the back lock and shrinks under the front lock, so it has its own lock;
+ * who holds both of the others (Q3) has it to itself.
+ */
+#include "queue/fifo.h"
+
+typedef struct transfer {
+    rota__link link;
+    rota__waiter waiter;
+    uint64_t number;
+} transfer;
+
+static void add(rota__fifo *fifo, transfer *mine)
+{
+    rota__link_init(&mine->link);
+    rota__mutex_lock(&fifo->transfers_lock);
+    rota__list_append(&fifo->transferring, &mine->link);
+    rota__add_relaxed(&fifo->transfers, 1); /* before the element is published: see shift */
+    rota__mutex_unlock(&fifo->transfers_lock);
+}
+
+static void drop(rota__fifo *fifo, transfer *gone)
+{
+    rota__list_remove(&gone->link);
+    rota__sub_release(&fifo->transfers, 1); /* pairs with rota__fifo_is_busy */
+}
+
+static void take_back(rota__fifo *fifo, transfer *mine)
+{
+    rota__mutex_lock(&fifo->transfers_lock);
+    drop(fifo, mine);
+    rota__mutex_unlock(&fifo->transfers_lock);
+}
+
+static transfer *find(rota__fifo *fifo, uint64_t number)
+{
+    rota__link *link = fifo->transferring.head.next;
+
+    for (; link != &fifo->transferring.head; link = link->next) {
+        transfer *found = ROTA__CONTAINER(link, transfer, link);
+        if (found->number >= number)
+            return found->number == number ? found : NULL;
+    }
+    return NULL;
+}
+
+ROTA__NOINLINE void rota__transfer_taken(rota__fifo *fifo, uint64_t number)
+{
+    rota__mutex_lock(&fifo->transfers_lock);
+    transfer *found = find(fifo, number);
+    if (found != NULL)
+        drop(fifo, found);
+    rota__mutex_unlock(&fifo->transfers_lock);
+    if (found != NULL)
+        rota__waiter_wake(&found->waiter);
+}
+
+void rota__transfer_moved(rota__fifo *fifo, uint64_t number, uint64_t now)
+{
+    transfer *found = find(fifo, number);
+
+    if (found != NULL)
+        found->number = now;
+}
+
+static bool is_number(void *element, uint64_t number, void *ctx)
+{
+    (void)element;
+    return number == *(const uint64_t *)ctx;
+}
+
+/* After time or interrupt: is the element still there? Then it is out, and so is its producer. */
+static bool withdraw(rota__fifo *fifo, transfer *mine)
+{
+    rota__fifo_lock_both(fifo);
+    bool was_there = rota__link_is_in_list(&mine->link);
+    if (was_there) {
+        drop(fifo, mine);
+        rota__fifo_sift(fifo, is_number, &mine->number);
+    }
+    rota__fifo_unlock_both(fifo);
+    return was_there;
+}
+
+static int wait_for_taker(rota__fifo *fifo, transfer *mine, rota_ns deadline)
+{
+    int status = rota__waiter_wait(&mine->waiter, deadline);
+
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    if (!withdraw(fifo, mine)) {
+        rota__waiter_wait_only(&mine->waiter); /* it was taken after all */
+        return ROTA_OK;
+    }
+    rota__waiter_withdraw(&mine->waiter);
+    if (status == ROTA_EINTERRUPTED)
+        rota__take_interrupt(mine->waiter.thread);
+    return status;
+}
+
+int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
+{
+    rota__fifo *fifo = rota__fifo_of(queue);
+    rota__guest *next;
+    transfer mine;
+    int status = rota__waiter_init(&mine.waiter);
+
+    if (status != ROTA_OK)
+        return status;
+    rota__mutex_lock(&fifo->back.lock);
+    mine.number = fifo->back.passed;
+    add(fifo, &mine);
+    status = rota__fifo_append(fifo, element, &next);
+    bool is_inside = status == ROTA_OK && next == NULL; /* neither refused nor handed over */
+    if (!is_inside)
+        take_back(fifo, &mine);
+    rota__mutex_unlock(&fifo->back.lock);
+    rota__gate_wake(next);
+    if (is_inside)
+        return wait_for_taker(fifo, &mine, deadline);
+    rota__waiter_withdraw(&mine.waiter);
+    return status;
+}
+
+int rota__fifo_try_transfer(rota_queue *queue, void *element)
+{
+    rota__fifo *fifo = rota__fifo_of(queue);
+
+    rota__mutex_lock(&fifo->back.lock);
+    rota__guest *guest = rota__gate_serve(&fifo->back.gate);
+    if (guest != NULL)
+        guest->element = element;
+    rota__mutex_unlock(&fifo->back.lock);
+    rota__gate_wake(guest);
+    return guest != NULL ? ROTA_OK : ROTA_EFULL;
+}
+
+bool rota__fifo_is_busy(rota_queue *queue)
+{
+    rota__fifo *fifo = rota__fifo_of(queue);
+
+    return rota__load_acquire(&fifo->transfers) != 0; /* pairs with drop */
+}

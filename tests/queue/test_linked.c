@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The linked queue: a bound of its own, or none, and memory for what is in it.
+ */
+#include "queues.h"
+
+enum { MANY = 2000 };
+
+static uint64_t cells[MANY];
+
+static rota_queue *make(size_t capacity)
+{
+    rota_queue *queue = NULL;
+
+    assert_ok(rota_linked_queue(capacity, &queue));
+    return queue;
+}
+
+static void put_all(rota_queue *queue, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_ok(rota_queue_put(queue, &cells[i]));
+}
+
+/* LBT-02, QUEUE-04, GEN-02: nothing is written. */
+static void it_needs_a_capacity_and_a_place(void **state)
+{
+    rota_queue *queue = TEST_UNTOUCHED;
+
+    assert_status(rota_linked_queue(0, &queue), ROTA_EINVAL);
+    assert_status(rota_linked_queue(1, NULL), ROTA_EINVAL);
+    assert_status(rota_linked_queue(ROTA_UNBOUNDED, NULL), ROTA_EINVAL);
+    assert_ptr_equal(queue, TEST_UNTOUCHED);
+}
+
+/* LBT-01, QUEUE-20, QUEUE-39: a bound that cannot be reached is a bound all the same. */
+static void its_bound_may_be_as_large_as_one_likes(void **state)
+{
+    const size_t large[] = {1, 2, SIZE_MAX / 2, SIZE_MAX - 1};
+
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+        rota_queue *queue = make(large[i]);
+        assert_true(rota_queue_room(queue) == large[i]);
+        put_all(queue, 1);
+        assert_true(rota_queue_room(queue) == large[i] - 1);
+        assert_ok(rota_queue_free(queue));
+    }
+}
+
+/* LBT-01, QUEUE-39: then its room is never less. */
+static void without_a_bound_its_room_does_not_change(void **state)
+{
+    rota_queue *queue = make(ROTA_UNBOUNDED);
+
+    assert_true(rota_queue_room(queue) == ROTA_UNBOUNDED);
+    put_all(queue, MANY);
+    assert_true(rota_queue_room(queue) == ROTA_UNBOUNDED);
+    assert_int_equal(rota_queue_size(queue), MANY);
+    assert_ok(rota_queue_free(queue));
+}
+
+/* LBT-05, LBT-06: the bound is exact. */
+static void its_capacity_is_exact(void **state)
+{
+    for (size_t capacity = 1; capacity < MANY; capacity = 2 * capacity + 1) {
+        rota_queue *queue = make(capacity);
+        put_all(queue, capacity);
+        assert_status(rota_queue_offer(queue, &cells[0]), ROTA_EFULL);
+        assert_int_equal(rota_queue_size(queue), capacity);
+        assert_int_equal(rota_queue_room(queue), 0);
+        assert_ok(rota_queue_free(queue));
+    }
+}
+
+/* GEN-10: a large bound costs nothing; elements do. */
+static void memory_is_for_what_is_in_it(void **state)
+{
+    size_t before = test_memory_bytes();
+    rota_queue *queue = make(SIZE_MAX / 2);
+    size_t empty = test_memory_bytes() - before;
+
+    assert_in_range(empty, 1, 8192);
+    put_all(queue, MANY);
+    assert_true(test_memory_bytes() - before >= MANY * sizeof(void *));
+    assert_ok(rota_queue_free(queue));
+}
+
+/* QUEUE-21: each producer that goes on lets the next go on as long as there is room. */
+static void one_drain_lets_all_producers_in(void **state)
+{
+    enum { PRODUCERS = 6, CAPACITY = 4 };
+    rota_queue *queue = make(CAPACITY);
+    test_caller producers[PRODUCERS];
+    void *elements[CAPACITY];
+
+    put_all(queue, CAPACITY);
+    for (size_t i = 0; i < PRODUCERS; i++)
+        test_caller_start(&producers[i], queue, test_put, &cells[CAPACITY + i], 0);
+    assert_int_equal(rota_queue_drain(queue, elements, CAPACITY), CAPACITY);
+    test_callers_await(producers, PRODUCERS, CAPACITY);
+    assert_int_equal(rota_queue_drain(queue, elements, CAPACITY), CAPACITY);
+    for (size_t i = 0; i < PRODUCERS; i++)
+        test_caller_ends(&producers[i], ROTA_OK, &cells[CAPACITY + i]);
+    assert_int_equal(rota_queue_size(queue), PRODUCERS - CAPACITY);
+    assert_ok(rota_queue_free(queue));
+}
+
+/* QUEUE-07, QUEUE-21: each consumer that goes on lets the next go on as long as there are some. */
+static void elements_that_come_together_serve_all_consumers(void **state)
+{
+    enum { CONSUMERS = 6 };
+    rota_queue *queue = make(ROTA_UNBOUNDED);
+    test_caller consumers[CONSUMERS];
+    unsigned got[CONSUMERS] = {0};
+
+    for (size_t i = 0; i < CONSUMERS; i++)
+        test_caller_start(&consumers[i], queue, test_take, NULL, 0);
+    put_all(queue, CONSUMERS);
+    for (size_t i = 0; i < CONSUMERS; i++) {
+        test_caller_ends_any(&consumers[i], ROTA_OK);
+        got[*(uint64_t *)consumers[i].element]++;
+    }
+    for (size_t i = 0; i < CONSUMERS; i++)
+        assert_int_equal(got[i], 1);
+    assert_ok(rota_queue_free(queue));
+}
+
+/* QUEUE-13: removal anywhere in a long queue, in one go and one by one, keeps the rest in order. */
+static void what_is_left_of_many_is_in_order(void **state)
+{
+    rota_queue *queue = make(ROTA_UNBOUNDED);
+    void *element;
+
+    put_all(queue, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        if (i % 3 != 1)
+            assert_true(rota_queue_remove(queue, &cells[i]));
+    }
+    for (size_t i = 1; i < MANY; i += 3) {
+        assert_ok(rota_queue_poll(queue, &element));
+        assert_ptr_equal(element, &cells[i]);
+    }
+    assert_status(rota_queue_poll(queue, &element), ROTA_EEMPTY);
+    assert_ok(rota_queue_free(queue));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(it_needs_a_capacity_and_a_place),
+        test_with_memory(its_bound_may_be_as_large_as_one_likes),
+        test_with_memory(without_a_bound_its_room_does_not_change),
+        test_with_memory(its_capacity_is_exact),
+        test_with_memory(memory_is_for_what_is_in_it),
+        test_with_memory(one_drain_lets_all_producers_in),
+        test_with_memory(elements_that_come_together_serve_all_consumers),
+        test_with_memory(what_is_left_of_many_is_in_order),
+    };
+
+    test_memory_install();
+    for (size_t i = 0; i < MANY; i++)
+        cells[i] = i;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
