@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * figures.c - what a pool tells of itself.
+ */
+#include "pool/pool_internal.h"
+
+#include <stdio.h>
+
+/* With the lock held: adds up what the workers count for themselves. */
+static uint64_t add_up(const rota__pool *pool, rota_pool_stats *stats)
+{
+    uint64_t running = 0;
+
+    stats->completed = pool->completed;
+    for (const rota__link *link = pool->workers.head.next; link != &pool->workers.head;
+         link = link->next) {
+        const rota__worker *worker = ROTA__CONST_CONTAINER(link, rota__worker, link);
+        uint64_t counts = rota__load_relaxed(&worker->counts);
+        stats->completed += rota__counts_completed(counts);
+        running += rota__counts_running(counts);
+        stats->active += rota__counts_running(counts) != 0;
+    }
+    return running;
+}
+
+static void fill(rota__pool *pool, rota_pool_stats *stats)
+{
+    uint64_t submitted;
+
+    *stats = (rota_pool_stats){0};
+    rota__mutex_lock(&pool->lock);
+    stats->threads = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    stats->largest = pool->largest;
+    stats->core_threads = rota__load_relaxed(&pool->core);
+    stats->max_threads = rota__load_relaxed(&pool->max);
+    stats->rejected = pool->rejected;
+    submitted = pool->taken_out + add_up(pool, stats);
+    stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
+    submitted += stats->completed + stats->queued;
+    if (submitted > pool->submitted)
+        pool->submitted = submitted; /* who is on the way from one place to another was missed */
+    stats->submitted = pool->submitted;
+    if (stats->active > stats->threads)
+        stats->active = stats->threads;
+    rota__mutex_unlock(&pool->lock);
+}
+
+int rota_pool_stats_get(rota_executor *ex, rota_pool_stats *stats)
+{
+    rota__pool *pool = rota__as_pool(ex);
+
+    if (ex == NULL || stats == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL)
+        return ROTA_ENOTSUP;
+    fill(pool, stats);
+    return ROTA_OK;
+}
+
+int rota__pool_describe(const rota_executor *ex, char *line, size_t size)
+{
+    static const char *const states[] = {"running", "shutdown", "stop", "tidying", "terminated"};
+    rota__pool *pool = rota__pool_of((rota_executor *)(uintptr_t)ex);
+    rota_pool_stats stats;
+
+    if (!rota__pool_is_here(pool))
+        return snprintf(line, size, "pool: of the parent process");
+    fill(pool, &stats);
+    return snprintf(
+        line, size, "pool: %s, %u threads of %u to %u, %u active, %zu queued, %llu completed",
+        states[rota_executor_state_of(ex)], stats.threads, stats.core_threads, stats.max_threads,
+        stats.active, stats.queued, (unsigned long long)stats.completed);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool/pool_internal.h"
+
+#include "base/alloc.h"
+
+/* -- Taking a task -------------------------------------------------------- */
+
+bool rota__pool_take_back(rota__pool *pool, rota_task *task)
+{
+    return pool->queue->kind->remove_element(pool->queue, task, ROTA__FRONT);
+}
+
+/* P2: the task is in the queue; will somebody run it? */
+int rota__pool_look_again(rota__pool *pool, rota_task *task)
+{
+    uint32_t ctl = rota__ctl_load(&pool->ctl);
+    int status = ROTA_EREJECTED;
+
+    if (ROTA__LIKELY(rota__ctl_state(ctl) == ROTA_RUNNING && rota__ctl_workers(ctl) > 0))
+        return ROTA_OK;
+    if (rota__ctl_state(ctl) == ROTA_RUNNING) {
+        status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
+        if (status == ROTA_OK || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
+            return ROTA_OK;
+    }
+    if (!rota__pool_take_back(pool, task))
+        return ROTA_OK;      /* somebody has it */
+    rota__pool_rescue(pool); /* also ends a pool that this task has held up */
+    return status;
+}
+
+int rota__pool_accept(rota__pool *pool, rota_task *task)
+{
+    uint32_t ctl = rota__ctl_load(&pool->ctl);
+    int status;
+
+    if (rota__ctl_workers(ctl) < rota__load_relaxed(&pool->core)) {
+        status = rota__worker_add(pool, task, ROTA__TO_CORE);
+        if (status == ROTA_OK)
+            return ROTA_OK;
+        ctl = rota__ctl_load(&pool->ctl);
+    }
+    if (rota__ctl_state(ctl) == ROTA_RUNNING) {
+        status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
+        if (ROTA__LIKELY(status == ROTA_OK))
+            return rota__pool_look_again(pool, task);
+        if (status != ROTA_EFULL)
+            return status;
+    }
+    status = rota__worker_add(pool, task, ROTA__TO_MAX);
+    if (status == ROTA_OK || status == ROTA_EREJECTED)
+        return status;
+    rota__pool_rescue(pool);
+    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
+        return status;
+    return ROTA_EREJECTED; /* those that there are have enough to do: POOL-28 */
+}
+
+static ROTA__NOINLINE int reject(rota__pool *pool, rota_task *task)
+{
+    rota_reject *on_reject;
+    void *ctx;
+
+    rota__mutex_lock(&pool->lock);
+    pool->rejected++;
+    on_reject = pool->on_reject;
+    ctx = pool->reject_ctx;
+    rota__mutex_unlock(&pool->lock);
+    return on_reject(&pool->executor, task, ctx); /* P5 */
+}
+
+static int pool_execute(rota_executor *ex, rota_task *task)
+{
+    rota__pool *pool = rota__pool_of(ex);
+    int status;
+
+    if (ROTA__UNLIKELY(!rota__pool_is_here(pool)))
+        return ROTA_EREJECTED;
+    status = rota__pool_accept(pool, task);
+    return ROTA__LIKELY(status != ROTA_EREJECTED) ? status : reject(pool, task);
+}
+
+/* -- The queue ------------------------------------------------------------ */
+
+rota_queue *rota_pool_queue(rota_executor *ex)
+{
+    rota__pool *pool = rota__as_pool(ex);
+
+    return pool != NULL ? pool->queue : NULL;
+}
+
+void rota__pool_took_out(rota__pool *pool, size_t count)
+{
+    rota__mutex_lock(&pool->lock);
+    pool->taken_out += count;
+    rota__mutex_unlock(&pool->lock);
+    rota__pool_try_terminate(pool);
+}
+
+bool rota_pool_remove(rota_executor *ex, rota_future *future)
+{
+    rota__pool *pool = rota__as_pool(ex);
+
+    if (pool == NULL || future == NULL || !rota__pool_take_back(pool, &future->task))
+        return false;
+    rota_task_discard(&future->task); /* POOL-51 */
+    rota__pool_took_out(pool, 1);
+    return true;
+}
+
+static bool is_cancelled(void *element, void *ctx)
+{
+    rota_task *task = element;
+    rota_task **chain = ctx;
+
+    if (task->kind == ROTA__TASK_PLAIN
+        || rota_future_state_of(rota__future_of(task)) != ROTA_FUTURE_CANCELED)
+        return false;
+    task->next = *chain;
+    *chain = task;
+    return true;
+}
+
+size_t rota_pool_purge(rota_executor *ex)
+{
+    rota__pool *pool = rota__as_pool(ex);
+    rota_task *chain = NULL;
+    size_t count;
+
+    if (pool == NULL)
+        return 0;
+    count = pool->queue->kind->remove_if(pool->queue, is_cancelled, &chain);
+    while (chain != NULL) {
+        rota_task *task = chain;
+        chain = task->next;
+        rota_task_discard(task);
+    }
+    rota__pool_took_out(pool, count);
+    return count;
+}
+
+/* -- Beginning and end ---------------------------------------------------- */
+
+static rota_executor_state pool_state_of(const rota_executor *ex)
+{
+    const rota__pool *pool = ROTA__CONST_CONTAINER(ex, rota__pool, executor);
+
+    if (!rota__pool_is_here(pool))
+        return ROTA_TERMINATED;
+    return rota__ctl_state(rota__ctl_load(&pool->ctl));
+}
+
+static void pool_free(rota_executor *ex)
+{
+    rota__pool *pool = rota__pool_of(ex);
+    size_t count;
+
+    if (!rota__pool_is_here(pool))
+        return;
+    rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
+    rota__mutex_unlock(&pool->lock);
+    rota__pool_join_ended(pool);
+    rota__hand_over(&pool->drained, NULL, &count);
+    rota_queue_free(pool->queue);
+    rota__thread_plan_unref(pool->plan);
+    rota__free(pool, sizeof *pool);
+}
+
+static const rota__executor_kind pool_kind = {
+    .execute = pool_execute,
+    .shutdown = rota__pool_shutdown,
+    .shutdown_now = rota__pool_shutdown_now,
+    .await_termination = rota__pool_await_termination,
+    .state_of = pool_state_of,
+    .describe = rota__pool_describe,
+    .free = pool_free,
+};
+
+void rota__pool_fix(rota_executor *ex)
+{
+    rota__pool_of(ex)->is_fixed = true;
+}
+
+rota__pool *rota__as_pool(rota_executor *ex)
+{
+    if (ex == NULL || ex->kind != &pool_kind || !rota__pool_is_here(rota__pool_of(ex)))
+        return NULL;
+    return rota__pool_of(ex);
+}
+
+static bool are_possible(const rota_pool_options *options)
+{
+    unsigned max = options->max_threads != 0 ? options->max_threads : options->core_threads;
+
+    return max >= options->core_threads && max > 0 && max <= ROTA__MOST_WORKERS
+           && options->keep_alive >= 0;
+}
+
+static void init(rota__pool *pool, const rota_pool_options *options, rota__thread_plan *plan)
+{
+    unsigned core = options->core_threads;
+    rota_ns keep_alive = options->keep_alive;
+
+    *pool = (rota__pool){
+        .executor = {&pool_kind},
+        .generation = rota__generation_now(),
+        .hooks = options->hooks,
+        .strict_wait = options->strict_wait,
+        .plan = plan,
+        .on_reject = options->on_reject != NULL ? options->on_reject : rota_reject_abort,
+        .reject_ctx = options->reject_ctx,
+    };
+    rota__store_relaxed(&pool->core, core);
+    rota__store_relaxed(&pool->max, options->max_threads != 0 ? options->max_threads : core);
+    rota__store_relaxed(&pool->keep_alive, keep_alive == 0   ? ROTA_SEC(60)
+                                           : keep_alive == 1 ? 0
+                                                             : keep_alive);
+    rota__store_relaxed(&pool->core_may_time_out, options->core_may_time_out);
+    rota__list_init(&pool->workers);
+    rota__list_init(&pool->ended);
+    rota__list_init(&pool->waiters);
+}
+
+int rota_pool_new(const rota_pool_options *options, rota_executor **out)
+{
+    rota__thread_plan *plan;
+    rota__pool *pool;
+    rota_queue *queue;
+    int status;
+
+    if (options == NULL || out == NULL || !are_possible(options))
+        return ROTA_EINVAL;
+    status = rota__thread_plan_new(&options->threads, &plan);
+    if (status != ROTA_OK)
+        return status;
+    queue = options->queue;
+    if (queue == NULL)
+        status = rota_linked_queue(ROTA_UNBOUNDED, &queue);
+    pool = status == ROTA_OK ? rota__alloc(sizeof *pool) : NULL;
+    if (pool == NULL) {
+        rota__thread_plan_unref(plan);
+        if (status == ROTA_OK && options->queue == NULL)
+            rota_queue_free(queue);
+        return ROTA_ENOMEM;
+    }
+    init(pool, options, plan);
+    pool->queue = queue;
+    *out = &pool->executor;
+    return ROTA_OK;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool_internal.h - the thread pool.
+ *
+ *   ctl.h        state and number of workers, every transition
+ *   pool.c       a pool is made, takes tasks, and goes
+ *   worker.c     a worker comes, fetches, leaves and is replaced
+ *   turn.c       a task is run, with its hooks and counts
+ *   shutdown.c   the way to its end
+ *   settings.c   what can be changed while it runs
+ *   threads.c    how threads are to be made
+ *   reject.c     what becomes of a task that finds no room
+ *   figures.c    counts, and a line for logs
+ *
+ *   P1  An accepted task is in the queue, or in the hands of one worker, or was
+ *       taken out and handed to somebody, exactly one of these.
+ *   P2  After it has put a task into the queue, a submitter looks at ctl again;
+ *       after it has changed ctl, whoever decides by the queue looks at that
+ *       under its lock. One of the two sees what the other did: so no task
+ *       stays in the queue of a pool that has ended, or has no worker.
+ *   P3  The registry has every worker whose thread was, or is being, made and
+ *       has not left yet; it and what lies under `lock` change under that.
+ *   P4  A pool ends when no worker is counted and none is in the registry: those
+ *       that still touch it are among the ended then, and joined before it goes.
+ *   P5  Foreign code runs with no lock held: hooks, factories, handlers.
+ *   P6  In a child of fork(2) the pool is as if terminated, and its memory is left
+ *       alone, as its locks may be held for ever: fork.h.
+ *   P7  A submitter that waits for room also waits for a thread that may be added,
+ *       and for the end: whoever lowers the count of workers, raises the limit
+ *       or ends the pool does so first, and then sends submitters away.
+ */
+#ifndef ROTA_POOL_INTERNAL_H
+#define ROTA_POOL_INTERNAL_H
+
+#include "base/fork.h"
+#include "base/list.h"
+#include "base/mutex.h"
+#include "exec/exec_internal.h"
+#include "pool/ctl.h"
+#include "queue/queue_internal.h"
+
+#include <rota/pool.h>
+
+typedef struct rota__pool rota__pool;
+
+/* How threads are made: a copy, shared by those who make one just now. */
+typedef struct rota__thread_plan {
+    rota__atomic(uint32_t) references;
+    size_t size; /* of this block */
+    rota_threads threads;
+} rota__thread_plan;
+
+typedef struct rota__worker {
+    rota__link link; /* in the registry or among those that left */
+    rota__pool *pool;
+    rota_task *first;  /* run before any from the queue, or NULL */
+    rota_thread *self; /* NULL until it has begun; under the pool's lock */
+    rota__os_thread thread;
+    rota__helper helper;
+    rota__thread_plan *plan;
+    rota__atomic(uint64_t) counts; /* see below; written by itself alone */
+    bool is_torn;                  /* its own: something ended the thread */
+} rota__worker;
+
+struct rota__pool {
+    rota_executor executor; /* first */
+    rota__ctl ctl;
+    uint32_t generation; /* P6 */
+    rota_queue *queue;
+    rota_hooks hooks;
+    bool strict_wait;
+    bool is_fixed; /* its settings cannot be changed */
+
+    /* Settings: written under the lock, read at any time. */
+    rota__atomic(uint32_t) core;
+    rota__atomic(uint32_t) max;
+    rota__atomic(int64_t) keep_alive; /* 0: at once */
+    rota__atomic(uint32_t) core_may_time_out;
+
+    rota__mutex lock; /* the rest: P3 */
+    rota__list workers;
+    rota__list ended;   /* left, but not joined */
+    rota__list waiters; /* for the end */
+    rota__thread_plan *plan;
+    rota_reject *on_reject;
+    void *reject_ctx;
+    uint32_t registered;
+    uint32_t starting; /* of those, may still fail to start */
+    uint32_t alive;    /* have begun */
+    uint32_t largest;
+    uint64_t thread_number; /* of the next */
+    uint64_t completed;     /* of those that left, and of others that ran tasks */
+    uint64_t taken_out;     /* tasks that left the queue unrun */
+    uint64_t rejected;
+    uint64_t submitted; /* the most that was ever told */
+    rota_task *drained; /* by shutdown_now, not handed over yet */
+};
+
+static inline bool rota__pool_is_here(const rota__pool *pool)
+{
+    return pool->generation == rota__generation_now(); /* P6 */
+}
+
+static inline rota__pool *rota__pool_of(rota_executor *ex)
+{
+    return ROTA__CONTAINER(ex, rota__pool, executor);
+}
+
+rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or P6 */
+void rota__pool_fix(rota_executor *ex);       /* before anybody else has it */
+
+/* -- pool.c --------------------------------------------------------------- */
+
+/* Steps 1 to 3 of taking a task; ROTA_EREJECTED: the handler's turn. */
+int rota__pool_accept(rota__pool *pool, rota_task *task);
+int rota__pool_look_again(rota__pool *pool, rota_task *task); /* P2: it is in the queue */
+
+/* True: it was queued and is not any more. */
+bool rota__pool_take_back(rota__pool *pool, rota_task *task);
+
+/* So many tasks were, unrun: the pool may end now. */
+void rota__pool_took_out(rota__pool *pool, size_t count);
+
+/* -- worker.c ------------------------------------------------------------- */
+
+typedef enum rota__bound { ROTA__TO_CORE, ROTA__TO_MAX } rota__bound;
+
+/* ROTA_EREJECTED: the state or the bound forbids it. ROTA_ENOMEM, ROTA_EAGAIN: it could not be. */
+int rota__worker_add(rota__pool *pool, rota_task *first, rota__bound bound);
+
+/*
+ * After a worker could not be made: POOL-61. If none is left for what others have
+ * queued in the belief that it was coming, tries again, and else runs it here.
+ * Then ends the pool if it can.
+ */
+void rota__pool_rescue(rota__pool *pool);
+void rota__pool_wake_idle(rota__pool *pool, bool all);
+void rota__pool_join_ended(rota__pool *pool);
+
+/* -- turn.c --------------------------------------------------------------- */
+
+/* Calls it, unless it is NULL, with an interrupt flag of its own: what wakes an idle worker is not
+   for hooks (INT-09). */
+void rota__pool_call_apart(void (*hook)(void *ctx), void *ctx);
+
+/* Runs it and ends it, with hooks and counts. `worker` is the calling thread's, or NULL. */
+void rota__pool_run_task(rota__pool *pool, rota__worker *worker, rota_task *task);
+
+/* The task that the worker was made for, if it has not had its turn. */
+void rota__pool_run_first(rota__worker *worker);
+
+/* Runs it for a submitter, without: REJ-03. `pool` may be NULL. */
+void rota__pool_run_for_caller(rota__pool *pool, rota_task *task);
+
+/* -- shutdown.c ----------------------------------------------------------- */
+
+void rota__pool_try_terminate(rota__pool *pool);
+int rota__pool_shutdown(rota_executor *ex);
+int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count);
+int rota__pool_await_termination(rota_executor *ex, rota_ns timeout);
+
+/* -- threads.c ------------------------------------------------------------ */
+
+int rota__thread_plan_new(const rota_threads *threads, rota__thread_plan **out);
+rota__thread_plan *rota__thread_plan_ref(rota__thread_plan *plan);
+void rota__thread_plan_unref(rota__thread_plan *plan);
+
+/* Starts `body(arg)` as the plan says, as its thread of that number. */
+int rota__thread_plan_start(const rota__thread_plan *plan, uint64_t number, rota__os_thread *thread,
+                            void (*body)(void *arg), void *arg);
+
+/* -- figures.c ------------------------------------------------------------ */
+
+/* A worker's counts: tasks that it runs, one inside the other, and above them those completed. */
+enum { ROTA__RUNNING_BITS = 16 };
+#define ROTA__ONE_RUNNING   UINT64_C(1)
+#define ROTA__ONE_COMPLETED (UINT64_C(1) << ROTA__RUNNING_BITS)
+
+static inline uint64_t rota__counts_running(uint64_t counts)
+{
+    return counts & (ROTA__ONE_COMPLETED - 1);
+}
+
+static inline uint64_t rota__counts_completed(uint64_t counts)
+{
+    return counts >> ROTA__RUNNING_BITS;
+}
+
+static inline bool rota__worker_is_busy(const rota__worker *worker)
+{
+    return rota__counts_running(rota__load_relaxed(&worker->counts)) != 0;
+}
+
+int rota__pool_describe(const rota_executor *ex, char *line, size_t size);
+
+#endif

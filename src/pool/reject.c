@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reject.c - what becomes of a task that finds no room, or no pool.
+ */
+#include "pool/pool_internal.h"
+
+int rota_reject_abort(rota_executor *ex, rota_task *task, void *ctx)
+{
+    (void)ctx;
+    return ex != NULL && task != NULL ? ROTA_EREJECTED : ROTA_EINVAL;
+}
+
+int rota_reject_caller_runs(rota_executor *ex, rota_task *task, void *ctx)
+{
+    (void)ctx;
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    if (rota_is_shutdown(ex))
+        rota_task_discard(task);
+    else
+        rota__pool_run_for_caller(rota__as_pool(ex), task);
+    return ROTA_OK;
+}
+
+int rota_reject_discard(rota_executor *ex, rota_task *task, void *ctx)
+{
+    (void)ctx;
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    rota_task_discard(task);
+    return ROTA_OK;
+}
+
+int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
+{
+    rota__pool *pool = rota__as_pool(ex);
+    void *oldest;
+    int status;
+
+    (void)ctx;
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    do {
+        if (rota_is_shutdown(ex))
+            return rota_reject_discard(ex, task, NULL);
+        if (pool == NULL)
+            return ROTA_EREJECTED;
+        bool found = pool->queue->kind->remove(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
+        if (found) {
+            rota_task_discard(oldest);
+            rota__pool_took_out(pool, 1);
+        }
+        status = rota__pool_accept(pool, task);
+        if (!found)
+            break; /* a hand-off queue has no oldest: REJ-06 */
+    } while (status == ROTA_EREJECTED);
+    return status;
+}
+
+/* -- Back-pressure -------------------------------------------------------- */
+
+/* The calling thread's worker, which is one of the pool's: E3. */
+static rota__worker *own_worker(rota__pool *pool)
+{
+    rota_thread *self = rota__self();
+    rota__worker *found = NULL;
+
+    rota__mutex_lock(&pool->lock);
+    for (rota__link *link = pool->workers.head.next; link != &pool->workers.head && found == NULL;
+         link = link->next) {
+        rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
+        if (worker->self == self)
+            found = worker;
+    }
+    rota__mutex_unlock(&pool->lock);
+    return found;
+}
+
+int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
+{
+    rota__pool *pool = rota__as_pool(ex);
+    int status;
+
+    (void)ctx;
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL || rota_is_shutdown(ex))
+        return ROTA_EREJECTED;
+    if (rota__is_visiting(ex)) { /* it would wait for itself: REJ-11 */
+        rota__pool_run_task(pool, own_worker(pool), task);
+        return ROTA_OK;
+    }
+    do {
+        uint64_t round = rota__queue_round(pool->queue); /* before it looks: P7 */
+        status = rota__pool_accept(pool, task);
+        if (status != ROTA_EREJECTED || rota_is_shutdown(ex))
+            return status;
+        status = rota__queue_insert_in(pool->queue, task, round);
+        if (status == ROTA_OK)
+            return rota__pool_look_again(pool, task);
+    } while (status == ROTA_EAGAIN); /* sent away: there may be a thread to add, or no pool */
+    return status;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings.c - what can be changed while a pool runs.
+ */
+#include "pool/pool_internal.h"
+
+/* ROTA_OK with the lock held. */
+static int begin_change(rota_executor *ex, rota__pool **pool)
+{
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    *pool = rota__as_pool(ex);
+    if (*pool == NULL || (*pool)->is_fixed)
+        return ROTA_ENOTSUP;
+    rota__mutex_lock(&(*pool)->lock);
+    return ROTA_OK;
+}
+
+static int end_change(rota__pool *pool, int status)
+{
+    rota__mutex_unlock(&pool->lock);
+    return status;
+}
+
+/* Workers for what is queued, at most the increase, until it is used up: POOL-40. */
+static void grow(rota__pool *pool, unsigned increase)
+{
+    size_t queued = rota_queue_size(pool->queue);
+    size_t wanted = queued < increase ? queued : increase;
+
+    while (wanted-- > 0 && rota__worker_add(pool, NULL, ROTA__TO_CORE) == ROTA_OK) {
+        if (rota_queue_size(pool->queue) == 0)
+            break;
+    }
+}
+
+int rota_pool_set_core_threads(rota_executor *ex, unsigned n)
+{
+    rota__pool *pool;
+    int status = begin_change(ex, &pool);
+    uint32_t before;
+
+    if (status != ROTA_OK)
+        return status;
+    before = rota__load_relaxed(&pool->core);
+    if (n > rota__load_relaxed(&pool->max))
+        return end_change(pool, ROTA_EINVAL);
+    rota__store_relaxed(&pool->core, n);
+    rota__mutex_unlock(&pool->lock);
+    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n)
+        rota__pool_wake_idle(pool, true);
+    else if (n > before)
+        grow(pool, n - before);
+    return ROTA_OK;
+}
+
+int rota_pool_set_max_threads(rota_executor *ex, unsigned n)
+{
+    rota__pool *pool;
+    int status = begin_change(ex, &pool);
+
+    if (status != ROTA_OK)
+        return status;
+    if (n == 0 || n < rota__load_relaxed(&pool->core) || n > ROTA__MOST_WORKERS)
+        return end_change(pool, ROTA_EINVAL);
+    rota__store_relaxed(&pool->max, n);
+    rota__mutex_unlock(&pool->lock);
+    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n)
+        rota__pool_wake_idle(pool, true);
+    rota__queue_send_producers_away(pool->queue); /* who waits for room may add a thread */
+    return ROTA_OK;
+}
+
+int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive)
+{
+    rota__pool *pool;
+    int status = begin_change(ex, &pool);
+
+    if (status != ROTA_OK)
+        return status;
+    if (keep_alive < 0 || (keep_alive == 0 && rota__load_relaxed(&pool->core_may_time_out)))
+        return end_change(pool, ROTA_EINVAL);
+    bool is_shorter = keep_alive < rota__load_relaxed(&pool->keep_alive);
+    rota__store_relaxed(&pool->keep_alive, keep_alive);
+    rota__mutex_unlock(&pool->lock);
+    if (is_shorter)
+        rota__pool_wake_idle(pool, true);
+    return ROTA_OK;
+}
+
+int rota_pool_set_core_may_time_out(rota_executor *ex, bool on)
+{
+    rota__pool *pool;
+    int status = begin_change(ex, &pool);
+
+    if (status != ROTA_OK)
+        return status;
+    if (on && rota__load_relaxed(&pool->keep_alive) == 0)
+        return end_change(pool, ROTA_EINVAL);
+    rota__store_relaxed(&pool->core_may_time_out, on);
+    rota__mutex_unlock(&pool->lock);
+    if (on)
+        rota__pool_wake_idle(pool, true);
+    return ROTA_OK;
+}
+
+int rota_pool_set_reject(rota_executor *ex, rota_reject *on_reject, void *ctx)
+{
+    rota__pool *pool;
+    int status = on_reject != NULL ? begin_change(ex, &pool) : ROTA_EINVAL;
+
+    if (status != ROTA_OK)
+        return status;
+    pool->on_reject = on_reject;
+    pool->reject_ctx = ctx;
+    return end_change(pool, ROTA_OK);
+}
+
+int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads)
+{
+    rota__thread_plan *plan, *before;
+    rota__pool *pool;
+    int status = ex != NULL && threads != NULL ? ROTA_OK : ROTA_EINVAL;
+
+    if (status == ROTA_OK)
+        status = rota__thread_plan_new(threads, &plan);
+    if (status != ROTA_OK)
+        return status;
+    status = begin_change(ex, &pool);
+    if (status != ROTA_OK) {
+        rota__thread_plan_unref(plan);
+        return status;
+    }
+    before = pool->plan;
+    pool->plan = plan;
+    rota__mutex_unlock(&pool->lock);
+    rota__thread_plan_unref(before);
+    return ROTA_OK;
+}
+
+int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
+{
+    rota__pool *pool = rota__as_pool(ex);
+    rota_ns keep_alive;
+
+    if (ex == NULL || now == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL)
+        return ROTA_ENOTSUP;
+    rota__mutex_lock(&pool->lock);
+    keep_alive = rota__load_relaxed(&pool->keep_alive);
+    *now = (rota_pool_options){
+        .core_threads = rota__load_relaxed(&pool->core),
+        .max_threads = rota__load_relaxed(&pool->max),
+        .keep_alive = keep_alive != 0 ? keep_alive : 1, /* as it is given */
+        .core_may_time_out = rota__load_relaxed(&pool->core_may_time_out) != 0,
+        .on_reject = pool->on_reject,
+        .reject_ctx = pool->reject_ctx,
+        .threads = pool->plan->threads,
+        .hooks = pool->hooks,
+        .strict_wait = pool->strict_wait,
+    };
+    rota__mutex_unlock(&pool->lock);
+    return ROTA_OK;
+}
+
+/* -- Threads before there are tasks --------------------------------------- */
+
+static int prestart(rota_executor *ex, unsigned most, unsigned *started)
+{
+    rota__pool *pool = rota__as_pool(ex);
+    int status = ROTA_OK;
+    unsigned count = 0;
+
+    if (ex == NULL || started == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL)
+        return ROTA_ENOTSUP;
+    while (count < most && (status = rota__worker_add(pool, NULL, ROTA__TO_CORE)) == ROTA_OK)
+        count++;
+    *started = count; /* true also if more was wanted: POOL-61 */
+    if (status == ROTA_OK || status == ROTA_EREJECTED)
+        return ROTA_OK;
+    rota__pool_rescue(pool);
+    return ROTA_EAGAIN;
+}
+
+int rota_pool_prestart(rota_executor *ex, unsigned *started)
+{
+    return prestart(ex, ROTA__MOST_WORKERS, started);
+}
+
+int rota_pool_prestart_one(rota_executor *ex, unsigned *started)
+{
+    return prestart(ex, 1, started);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.c - a worker: comes, fetches tasks, runs them, leaves, is replaced.
+ */
+#include "pool/pool_internal.h"
+
+#include "base/alloc.h"
+
+/* -- Fetching ------------------------------------------------------------- */
+
+static bool may_time_out(const rota__pool *pool, uint32_t workers)
+{
+    return rota__load_relaxed(&pool->core_may_time_out)
+           || workers > rota__load_relaxed(&pool->core);
+}
+
+/* Must it leave, by POOL-25? If so, it is counted out. */
+static bool leaves(rota__pool *pool, uint32_t ctl, bool timed_out)
+{
+    for (;;) {
+        uint32_t workers = rota__ctl_workers(ctl);
+        rota_executor_state state = rota__ctl_state(ctl);
+        if (state >= ROTA_STOP || (state == ROTA_SHUTDOWN && rota__queue_is_empty(pool->queue))) {
+            rota__ctl_count_out(&pool->ctl);
+            return true;
+        }
+        bool is_surplus =
+            workers > rota__load_relaxed(&pool->max) || (timed_out && may_time_out(pool, workers));
+        if (!is_surplus || (workers == 1 && !rota__queue_is_empty(pool->queue)))
+            return false;
+        if (rota__ctl_change(&pool->ctl, &ctl, ctl - 1)) /* C1; else with what it is now */
+            return true;
+    }
+}
+
+/* NULL: the worker is counted out and leaves. */
+static rota_task *fetch(rota__pool *pool)
+{
+    bool timed_out = false;
+    void *task;
+
+    for (;;) {
+        uint32_t ctl = rota__ctl_load(&pool->ctl);
+        if (ROTA__UNLIKELY(rota__ctl_state(ctl) != ROTA_RUNNING || timed_out
+                           || rota__ctl_workers(ctl) > rota__load_relaxed(&pool->max))) {
+            if (leaves(pool, ctl, timed_out))
+                return NULL;
+        }
+        int status =
+            may_time_out(pool, rota__ctl_workers(ctl))
+                ? rota_queue_poll_timed(pool->queue, rota__load_relaxed(&pool->keep_alive), &task)
+                : rota_queue_take(pool->queue, &task);
+        if (ROTA__LIKELY(status == ROTA_OK))
+            return task;
+        timed_out = status == ROTA_ETIMEDOUT; /* else it was woken: conditions afresh */
+    }
+}
+
+/* EXEC-18: the worker waits for a future that may be in its own pool's queue. */
+static bool help(const rota__helper *helper, void *future)
+{
+    rota__worker *worker = ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__worker, helper);
+    rota_task *task = &((rota_future *)future)->task;
+
+    if (!worker->pool->queue->kind->take_element(worker->pool->queue, task))
+        return false;
+    rota__pool_run_task(worker->pool, worker, task);
+    return true;
+}
+
+static void work(void *arg)
+{
+    rota__worker *worker = arg;
+    rota__pool *pool = worker->pool;
+    const rota_threads *threads = &worker->plan->threads;
+    rota_task *task;
+
+    rota__pool_call_apart(threads->on_start, threads->ctx);
+    rota__pool_run_first(worker);
+    while (rota__pool_is_here(pool) && (task = fetch(pool)) != NULL)
+        rota__pool_run_task(pool, worker, task);
+}
+
+/* -- Leaving -------------------------------------------------------------- */
+
+void rota__pool_join_ended(rota__pool *pool)
+{
+    for (;;) {
+        rota__mutex_lock(&pool->lock);
+        rota__link *link = rota__list_take_first(&pool->ended);
+        rota__mutex_unlock(&pool->lock);
+        if (link == NULL)
+            return;
+        rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
+        rota__os_thread_join(&worker->thread);
+        rota__free(worker, sizeof *worker);
+    }
+}
+
+/* With the lock held. */
+static void strike_off(rota__pool *pool, rota__worker *worker)
+{
+    pool->completed += rota__counts_completed(rota__load_relaxed(&worker->counts));
+    rota__list_remove(&worker->link);
+    pool->registered--;
+    pool->alive -= worker->self != NULL;
+}
+
+/* POOL-30 */
+static bool is_missed(rota__pool *pool, bool abrupt)
+{
+    uint32_t ctl = rota__ctl_load(&pool->ctl);
+    uint32_t least = rota__load_relaxed(&pool->core);
+
+    if (rota__ctl_state(ctl) >= ROTA_STOP)
+        return false;
+    if (abrupt)
+        return true;
+    if (rota__load_relaxed(&pool->core_may_time_out))
+        least = 0;
+    if (least == 0 && !rota__queue_is_empty(pool->queue))
+        least = 1;
+    return rota__ctl_workers(ctl) < least;
+}
+
+static void call_on_exit(void *arg)
+{
+    rota__worker *worker = arg;
+
+    rota__pool_call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
+}
+
+/* After all foreign code, also if that has ended the thread once more. */
+static void leave_registry(void *arg)
+{
+    rota__worker *worker = arg;
+    rota__pool *pool = worker->pool;
+
+    rota__self()->helper = NULL;
+    rota__thread_plan_unref(worker->plan);
+    rota__pool_join_ended(pool); /* so that no more than one is left unjoined */
+    if (worker->is_torn)
+        rota__ctl_count_out(&pool->ctl); /* C2 */
+    rota__mutex_lock(&pool->lock);
+    strike_off(pool, worker);
+    rota__list_append(&pool->ended, &worker->link);
+    rota__mutex_unlock(&pool->lock);
+    rota__pool_try_terminate(pool);
+    if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
+        rota__pool_rescue(pool);
+    rota__queue_send_producers_away(pool->queue); /* P7 */
+}
+
+static void leave(rota__worker *worker)
+{
+    if (!rota__pool_is_here(worker->pool))
+        return;
+    rota__os_guarded(call_on_exit, leave_registry, worker);
+    leave_registry(worker);
+}
+
+/* A task or a hook ended the thread: GEN-14. Its first task may not have had its turn. */
+static void leave_torn(void *arg)
+{
+    rota__worker *worker = arg;
+    rota_thread *self = rota__self();
+
+    self->visit = NULL;               /* which lies in a part of the stack that is left, */
+    self->current = &self->outermost; /* as may this */
+    worker->is_torn = true;
+    rota__pool_run_first(worker);
+    leave(worker);
+}
+
+/* -- Coming --------------------------------------------------------------- */
+
+/* With the lock held: so many are there for certain, whether all of them know it yet or not. */
+static void note_size(rota__pool *pool, uint32_t size)
+{
+    if (size > pool->largest)
+        pool->largest = size; /* POOL-47 */
+}
+
+/* From here on it can be woken and interrupted: POOL-22. */
+static void present(rota__worker *worker)
+{
+    rota__pool *pool = worker->pool;
+    rota_thread *self = rota__self();
+
+    self->helper = pool->strict_wait ? NULL : &worker->helper;
+    if (worker->plan->threads.interrupt_signal != 0)
+        self->signalled = &worker->thread;
+    rota__mutex_lock(&pool->lock);
+    worker->self = self;
+    note_size(pool, ++pool->alive);
+    rota__store_relaxed(&worker->counts, worker->first != NULL ? ROTA__ONE_RUNNING : 0);
+    rota__mutex_unlock(&pool->lock);
+    /* After the lock: who stops the pool changes ctl before it looks for workers under it. */
+    if (rota__ctl_state(rota__ctl_load(&pool->ctl)) >= ROTA_STOP)
+        rota__thread_stop(self);
+}
+
+static void worker_main(void *arg)
+{
+    rota__worker *worker = arg;
+    rota__visit visit;
+
+    rota__visit_begin(&visit, &worker->pool->executor); /* E3 */
+    present(worker);
+    rota__os_guarded(work, leave_torn, worker);
+    leave(worker);
+    rota__visit_end(&visit);
+}
+
+/* C1, POOL-26 */
+static bool count_in(rota__pool *pool, bool has_first, rota__bound bound)
+{
+    uint32_t ctl = rota__ctl_load(&pool->ctl);
+
+    do {
+        rota_executor_state state = rota__ctl_state(ctl);
+        if (state >= ROTA_STOP
+            || (state == ROTA_SHUTDOWN && (has_first || rota__queue_is_empty(pool->queue))))
+            return false;
+        if (rota__ctl_workers(ctl)
+            >= rota__load_relaxed(bound == ROTA__TO_CORE ? &pool->core : &pool->max))
+            return false;
+    } while (!rota__ctl_change(&pool->ctl, &ctl, ctl + 1));
+    return true;
+}
+
+static rota__worker *worker_new(rota__pool *pool, rota_task *first, uint64_t *number)
+{
+    rota__worker *worker = rota__alloc(sizeof *worker);
+
+    if (worker == NULL)
+        return NULL;
+    *worker = (rota__worker){.pool = pool, .first = first, .helper = {help}};
+    rota__link_init(&worker->link);
+    rota__mutex_lock(&pool->lock);
+    worker->plan = rota__thread_plan_ref(pool->plan);
+    *number = pool->thread_number++;
+    rota__list_append(&pool->workers, &worker->link); /* P3 */
+    pool->registered++;
+    pool->starting++;
+    rota__mutex_unlock(&pool->lock);
+    return worker;
+}
+
+/* POOL-27. What has started may be gone by now: it is not looked at. */
+static void note_start(rota__pool *pool, rota__worker *failed)
+{
+    rota__mutex_lock(&pool->lock);
+    pool->starting--;
+    if (failed != NULL)
+        strike_off(pool, failed);
+    else
+        note_size(pool, pool->registered - pool->starting);
+    rota__mutex_unlock(&pool->lock);
+    if (failed != NULL) {
+        rota__thread_plan_unref(failed->plan);
+        rota__free(failed, sizeof *failed);
+    }
+}
+
+static int start(rota__pool *pool, rota_task *first)
+{
+    uint64_t number;
+    rota__worker *worker = worker_new(pool, first, &number);
+    int status = ROTA_ENOMEM;
+
+    if (worker != NULL) {
+        status =
+            rota__thread_plan_start(worker->plan, number, &worker->thread, worker_main, worker);
+        note_start(pool, status != ROTA_OK ? worker : NULL);
+    }
+    if (status != ROTA_OK) {
+        rota__ctl_count_out(&pool->ctl);
+        rota__queue_send_producers_away(pool->queue); /* P7 */
+        rota__pool_try_terminate(pool);
+    }
+    return status;
+}
+
+int rota__worker_add(rota__pool *pool, rota_task *first, rota__bound bound)
+{
+    return count_in(pool, first != NULL, bound) ? start(pool, first) : ROTA_EREJECTED;
+}
+
+/* With no worker and something queued: false if somebody has come for it, or nobody may. */
+static bool must_run_it_here(rota__pool *pool)
+{
+    for (;;) {
+        uint32_t ctl = rota__ctl_load(&pool->ctl);
+        if (rota__ctl_workers(ctl) > 0 || rota__ctl_state(ctl) >= ROTA_STOP
+            || rota__queue_is_empty(pool->queue))
+            return false;
+        int status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
+        if (status != ROTA_EREJECTED) /* else something has changed just now */
+            return status != ROTA_OK;
+    }
+}
+
+void rota__pool_rescue(rota__pool *pool)
+{
+    rota__visit visit;
+    void *task;
+
+    rota__visit_begin(&visit, &pool->executor); /* E3 */
+    while (must_run_it_here(pool)
+           && pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK)
+        rota__pool_run_task(pool, NULL, task);
+    rota__visit_end(&visit);
+    rota__pool_try_terminate(pool); /* it may have taken what that waited for */
+}
+
+/* -- Waking --------------------------------------------------------------- */
+
+/*
+ * INT-09: the flag is that of the worker outside of tasks. One that is busy, or
+ * has not begun, finds it when it next waits, and looks at ctl first anyway.
+ */
+void rota__pool_wake_idle(rota__pool *pool, bool all)
+{
+    rota__mutex_lock(&pool->lock);
+    for (rota__link *link = pool->workers.head.next; link != &pool->workers.head;
+         link = link->next) {
+        rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
+        if (worker->self == NULL || (!all && rota__worker_is_busy(worker)))
+            continue;
+        rota__thread_nudge(worker->self);
+        if (!all)
+            break;
+    }
+    rota__mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pools when memory or threads run out: a call says so and nothing has happened, or goes on with
+ * what there is; no task is lost, and every pool can be ended.
+ */
+#include "pools.h"
+#include "rota_test_internal.h"
+
+#include "os/fault.h"
+
+#include <errno.h>
+
+static void refuse_threads(unsigned from, bool onwards)
+{
+    rota__fault_arm(ROTA__FAULT_THREAD_START, from, onwards);
+}
+
+static int clean_up(void **state)
+{
+    refuse_threads(0, false);
+    rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
+    test_memory_fail_at(0, false);
+    return test_memory_after(state);
+}
+
+#define with_faults(test) cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+
+/* -- Memory: what is made ----------------------------------------------------------------- */
+
+static int make_pool(void *out)
+{
+    return rota_pool_new(&(rota_pool_options){.core_threads = 2}, out);
+}
+
+static int make_fixed(void *out)
+{
+    return rota_fixed_pool(2, out);
+}
+
+static int make_single(void *out)
+{
+    return rota_single_thread(out);
+}
+
+static int make_cached(void *out)
+{
+    return rota_cached_pool(out);
+}
+
+static int make_thread_per_task(void *out)
+{
+    return rota_thread_per_task(&(rota_threads){.name = "x"}, out);
+}
+
+static void close_made(void *made)
+{
+    assert_ok(rota_close(*(rota_executor **)made));
+}
+
+/* GEN-10, CON-07 */
+static void a_pool_is_made_or_not(void **state)
+{
+    rota_executor *made = NULL;
+
+    test_every_allocation_fails(make_pool, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_fixed, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_single, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_cached, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_thread_per_task, close_made, &made, ROTA_ENOMEM);
+}
+
+/* OWN-12 */
+static void a_queue_stays_the_callers_when_there_is_no_memory_for_a_pool(void **state)
+{
+    rota_pool_options options = {.core_threads = 1, .queue = test_array(1)};
+    rota_executor *pool = NULL;
+
+    for (unsigned n = 1; n <= 2; n++) {
+        test_memory_fail_at(n, false);
+        assert_status(rota_pool_new(&options, &pool), ROTA_ENOMEM);
+        test_memory_fail_at(0, false);
+    }
+    assert_null(pool);
+    assert_ok(rota_queue_free(options.queue));
+}
+
+static int set_threads(void *pool)
+{
+    return rota_pool_set_threads(pool, &(rota_threads){.name = "changed"});
+}
+
+/* GEN-10: "leaves every object as before the call". */
+static void thread_settings_change_or_do_not(void **state)
+{
+    rota_executor *pool =
+        test_pool((rota_pool_options){.core_threads = 1, .threads = {.name = "first"}});
+
+    test_memory_fail_at(1, false);
+    assert_status(set_threads(pool), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_string_equal(test_options(pool).threads.name, "first");
+    assert_ok(set_threads(pool));
+    assert_string_equal(test_options(pool).threads.name, "changed");
+    assert_ok(rota_close(pool));
+}
+
+/* -- Memory: what is submitted ------------------------------------------------------------ */
+
+struct attempt {
+    rota_executor *pool;
+    test_gate gate;
+    test_probe probe;
+    rota_future *future;
+    int status;
+    bool reached;
+};
+
+static void submit_with(struct attempt *attempt, unsigned n, bool onwards)
+{
+    rota_call call = test_probe_call(&attempt->probe);
+
+    attempt->future = TEST_UNTOUCHED;
+    rota__cache_flush();
+    test_memory_fail_at(n, onwards);
+    attempt->status = rota_submit_call(attempt->pool, &call, &attempt->future);
+    attempt->reached = test_memory_asked() >= n;
+    test_memory_fail_at(0, false);
+}
+
+/* OWN-05, or it runs. */
+static void is_taken_or_not(struct attempt *attempt)
+{
+    if (attempt->status == ROTA_OK)
+        return;
+    assert_status(attempt->status, ROTA_ENOMEM);
+    assert_ptr_equal(attempt->future, TEST_UNTOUCHED);
+    assert_int_equal(attempt->probe.runs + attempt->probe.discards, 0);
+    assert_int_equal(test_stats(attempt->pool).queued, 0);
+    submit_with(attempt, 0, false); /* now it works */
+    assert_ok(attempt->status);
+}
+
+/* `busy` threads are there already. False: there is no n-th allocation. */
+static bool submit_fails_at(rota_pool_options options, unsigned busy, unsigned n, bool onwards)
+{
+    struct attempt attempt = {.pool = test_pool(options)};
+
+    test_gate_init(&attempt.gate);
+    test_occupy(attempt.pool, &attempt.gate, busy);
+    submit_with(&attempt, n, onwards);
+    bool reached = attempt.reached;
+    is_taken_or_not(&attempt);
+    test_gate_open(&attempt.gate);
+    assert_ok(rota_future_get(attempt.future, NULL));
+    rota_future_unref(attempt.future);
+    assert_ok(rota_close(attempt.pool));
+    assert_int_equal(attempt.probe.runs, 1);
+    return reached;
+}
+
+static void submit_with_every_failure(unsigned core, unsigned busy)
+{
+    for (int onwards = 0; onwards < 2; onwards++) {
+        unsigned n = 1;
+        while (submit_fails_at((rota_pool_options){.core_threads = core}, busy, n, onwards == 1))
+            n++;
+        assert_true(n >= 2);
+    }
+}
+
+/* GEN-10, CON-07, POOL-27 */
+static void a_task_is_taken_by_a_pool_without_threads_or_not(void **state)
+{
+    submit_with_every_failure(2, 0);
+}
+
+/* POOL-28 */
+static void a_task_is_taken_by_a_pool_with_threads_or_not(void **state)
+{
+    submit_with_every_failure(2, 1); /* a thread is wanted */
+    submit_with_every_failure(1, 1); /* is queued */
+}
+
+struct completion {
+    rota_executor *pool;
+    rota_completion *service;
+};
+
+static int make_completion(void *arg)
+{
+    struct completion *made = arg;
+
+    return rota_completion_new(made->pool, &made->service);
+}
+
+static void free_completion(void *arg)
+{
+    rota_completion_free(((struct completion *)arg)->service);
+}
+
+/* ECS-05: a rejected submit puts nothing into it. */
+static void a_completion_takes_a_task_or_not(void **state)
+{
+    struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    test_every_allocation_fails(make_completion, free_completion, &made, ROTA_ENOMEM);
+    assert_ok(make_completion(&made));
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    assert_status(rota_completion_submit(made.service, &call, &future), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_status(rota_completion_poll(made.service, &future), ROTA_EEMPTY);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    refuse_threads(1, true);
+    assert_status(rota_completion_submit(made.service, &call, &future), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_status(rota_completion_poll(made.service, &future), ROTA_EEMPTY);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_ok(rota_completion_submit(made.service, &call, NULL));
+    assert_ok(rota_completion_take(made.service, &future));
+    rota_future_unref(future);
+    free_completion(&made);
+    assert_ok(rota_close(made.pool));
+}
+
+/* Fault 33 */
+static void a_completion_without_a_descriptor_still_works(void **state)
+{
+    struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
+    int fd = -77;
+
+    assert_ok(make_completion(&made));
+    rota__fault_arm(ROTA__FAULT_EVENT, 1, false);
+    assert_status(rota_completion_fd(made.service, &fd), ROTA_EAGAIN);
+    assert_int_equal(fd, -77);
+    assert_ok(rota_completion_fd(made.service, &fd));
+    assert_true(fd >= 0);
+    free_completion(&made);
+    assert_ok(rota_close(made.pool));
+}
+
+/* -- Memory: the end ---------------------------------------------------------------------- */
+
+enum { QUEUED = 5 };
+
+static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    rota_call call = test_probe_call(probe);
+
+    test_gate_init(gate);
+    test_occupy(pool, gate, 1);
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_submit_call(pool, &call, NULL));
+    return pool;
+}
+
+/* "After ROTA_ENOMEM the next call hands it over." */
+static void shutdown_now_without_memory_hands_over_the_next_time(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_task_list list = {NULL, 77};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+
+    test_memory_fail_at(1, true);
+    assert_status(rota_shutdown_now(pool, &list), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_int_equal(list.count, 77); /* GEN-01 */
+    assert_int_equal(rota_executor_state_of(pool), ROTA_STOP);
+    assert_int_equal(probe.discards, 0);
+    assert_ok(rota_shutdown_now(pool, &list));
+    assert_int_equal(list.count, QUEUED);
+    for (size_t i = 0; i < list.count; i++)
+        rota_task_discard(list.tasks[i]);
+    rota_task_list_free(&list);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(gate.interrupted, 1);
+    assert_int_equal(probe.discards, QUEUED);
+    assert_int_equal(probe.runs, 0);
+}
+
+/* OWN-09 */
+static void what_was_never_handed_over_is_discarded_with_the_pool(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_task_list list;
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+
+    test_memory_fail_at(1, true);
+    assert_status(rota_shutdown_now(pool, &list), ROTA_ENOMEM);
+    test_gate_open(&gate);
+    assert_ok(rota_await_termination(pool, ROTA_FOREVER));
+    assert_ok(rota_executor_free(pool));
+    test_memory_fail_at(0, false);
+    assert_int_equal(probe.discards, QUEUED);
+    assert_int_equal(probe.runs, 0);
+}
+
+/* Fault 20: "no allocation on those paths". */
+static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
+{
+    test_probe probe = {.error = 0};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+    char line[200];
+
+    test_memory_fail_at(1, true);
+    assert_int_equal(test_stats(pool).queued, QUEUED);
+    assert_true(rota_executor_describe(pool, line, sizeof line) > 0);
+    assert_int_equal(rota_pool_purge(pool), 0);
+    assert_ok(rota_pool_set_keep_alive(pool, 5));
+    assert_ok(rota_pool_set_max_threads(pool, 2));
+    assert_int_equal(test_options(pool).max_threads, 2);
+    assert_ok(rota_shutdown(pool));
+    assert_status(rota_await_termination(pool, 1), ROTA_ETIMEDOUT);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(test_memory_asked(), 0);
+    test_memory_fail_at(0, false);
+    assert_int_equal(probe.runs, QUEUED);
+}
+
+static void to_stop_a_pool_needs_no_memory(void **state)
+{
+    test_probe probe = {.error = 0};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+    size_t dropped = 0;
+
+    test_memory_fail_at(1, true);
+    test_gate_open(&gate);
+    assert_ok(rota_shutdown_now(pool, NULL));
+    assert_ok(rota_close_within(pool, ROTA_FOREVER, &dropped));
+    assert_int_equal(test_memory_asked(), 0);
+    test_memory_fail_at(0, false);
+    assert_int_equal(probe.runs + probe.discards, QUEUED);
+}
+
+/* -- Threads ------------------------------------------------------------------------------ */
+
+static void refused_then_taken(rota_pool_options options)
+{
+    rota_executor *pool = test_pool(options);
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    refuse_threads(1, true);
+    assert_status(rota_submit_call(pool, &call, &future), ROTA_EAGAIN);
+    assert_status(rota_execute(pool, call.fn, &probe), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_int_equal(test_stats(pool).threads + test_stats(pool).queued, 0);
+    assert_int_equal(test_stats(pool).submitted, 0);
+    assert_ok(rota_submit_call(pool, &call, &future));
+    assert_ok(rota_future_get(future, NULL));
+    rota_future_unref(future);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 1);
+}
+
+/* CON-08, POOL-28, fault 21 */
+static void without_a_first_thread_no_task_is_taken(void **state)
+{
+    refused_then_taken((rota_pool_options){.core_threads = 2});
+    refused_then_taken((rota_pool_options){.max_threads = 2});
+    refused_then_taken((rota_pool_options){.core_threads = 1, .queue = test_array(1)});
+    refused_then_taken((rota_pool_options){.max_threads = 2, .queue = test_handoff()});
+    refused_then_taken(
+        (rota_pool_options){.core_threads = 1, .on_reject = rota_reject_caller_runs});
+}
+
+/* REJ-11: nor does it wait for ever. */
+static void without_a_thread_a_submitter_is_not_blocked(void **state)
+{
+    refused_then_taken((rota_pool_options){.core_threads = 1, .on_reject = rota_reject_block});
+    refused_then_taken((rota_pool_options){
+        .max_threads = 1, .queue = test_handoff(), .on_reject = rota_reject_block});
+}
+
+/* POOL-27: "can still be shut down to TERMINATED". */
+static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
+    atomic_uint runs = 0;
+
+    refuse_threads(1, true);
+    assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+    assert_ok(rota_shutdown(pool));
+    assert_true(rota_is_terminated(pool));
+    assert_ok(rota_executor_free(pool));
+    refuse_threads(0, false);
+}
+
+/* POOL-28, fault 22: retried later. */
+static void with_fewer_threads_than_wanted_a_pool_goes_on(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 4});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    refuse_threads(1, true);
+    for (int i = 0; i < 10; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    assert_int_equal(test_stats(pool).threads, 1);
+    assert_int_equal(test_stats(pool).queued, 10);
+    refuse_threads(0, false);
+    assert_ok(rota_execute(pool, test_count, &runs)); /* brings the second, which runs all */
+    test_await_count(&runs, 11);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+}
+
+/* POOL-28: those that there are have enough to do. */
+static void above_core_a_thread_that_cannot_be_made_is_a_rejection(void **state)
+{
+    rota_executor *pool = test_small_pool(1, 3, 1);
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    refuse_threads(1, true);
+    assert_status(rota_execute(pool, test_count, &runs), ROTA_EREJECTED);
+    assert_int_equal(test_stats(pool).rejected, 1);
+    refuse_threads(0, false);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 2);
+}
+
+/* Once, at any place: all that was accepted runs. */
+static void whichever_thread_is_refused_no_task_is_lost(void **state)
+{
+    for (unsigned n = 1; n <= 8; n++) {
+        rota_executor *pool = test_small_pool(2, 4, 2);
+        unsigned accepted = 0;
+        atomic_uint runs = 0;
+
+        refuse_threads(n, false);
+        for (int i = 0; i < 12; i++)
+            accepted += rota_execute(pool, test_count, &runs) == ROTA_OK;
+        refuse_threads(0, false);
+        assert_ok(rota_close(pool));
+        assert_true(accepted > 0);
+        assert_int_equal(runs, accepted);
+    }
+}
+
+/* POOL-61 */
+static void prestart_says_how_many_it_could_make(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 5});
+    unsigned started = 99;
+
+    refuse_threads(3, true);
+    assert_status(rota_pool_prestart(pool, &started), ROTA_EAGAIN);
+    assert_int_equal(started, 2);
+    assert_status(rota_pool_prestart_one(pool, &started), ROTA_EAGAIN);
+    assert_int_equal(started, 0);
+    assert_int_equal(test_stats(pool).threads, 2);
+    refuse_threads(0, false);
+    assert_ok(rota_pool_prestart(pool, &started));
+    assert_int_equal(started, 3);
+    assert_ok(rota_close(pool));
+}
+
+/* POOL-40 */
+static void a_larger_core_without_threads_for_it_loses_nothing(void **state)
+{
+    test_probe probe = {.error = 0};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+
+    assert_ok(rota_pool_set_max_threads(pool, 4));
+    refuse_threads(1, true);
+    assert_ok(rota_pool_set_core_threads(pool, 4));
+    refuse_threads(0, false);
+    assert_int_equal(test_stats(pool).threads, 1);
+    assert_int_equal(test_options(pool).core_threads, 4);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, QUEUED);
+}
+
+static void *end_thread(void *gate)
+{
+    test_wait_at(gate);
+    pthread_exit(NULL);
+}
+
+static void tear_the_last_worker(bool shut_down)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    assert_ok(rota_execute(pool, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    refuse_threads(1, true);
+    if (shut_down)
+        assert_ok(rota_shutdown(pool));
+    test_gate_open(&gate);
+    test_await_completed(pool, QUEUED + 1);
+    refuse_threads(0, false);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, QUEUED);
+}
+
+/* POOL-30, POOL-61: by the one that goes. */
+static void what_is_queued_runs_although_a_torn_worker_cannot_be_replaced(void **state)
+{
+    tear_the_last_worker(false);
+    tear_the_last_worker(true);
+}
+
+/* The replacement was refused, and its count is gone. */
+static bool has_no_worker(void *pool)
+{
+    return rota__fault_asked(ROTA__FAULT_THREAD_START) > 0 && test_stats(pool).threads == 0;
+}
+
+/* POOL-30 */
+static void a_worker_that_could_not_be_replaced_is_when_the_next_task_comes(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    assert_ok(rota_execute(pool, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    refuse_threads(1, true);
+    test_gate_open(&gate);
+    test_until(has_no_worker, pool);
+    assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 1);
+}
+
+/* -- A thread that others count on -------------------------------------------------------- */
+
+/* A factory that takes its time, and then fails. */
+static test_gate in_factory;
+
+static int fail_late(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *), void *arg,
+                     void *ctx)
+{
+    test_wait_at(&in_factory);
+    return EAGAIN;
+}
+
+struct submitter {
+    rota_executor *pool;
+    atomic_uint runs;
+    int status;
+};
+
+static void submit_first(void *arg)
+{
+    struct submitter *submitter = arg;
+
+    submitter->status = rota_execute(submitter->pool, test_count, &submitter->runs);
+}
+
+/* POOL-61: "it runs, or its call is told". */
+static void a_task_that_counts_on_a_thread_which_is_refused_is_not_lost(void **state)
+{
+    struct submitter first = {.pool = test_pool((rota_pool_options){
+                                  .core_threads = 1, .threads = {.create = fail_late}})};
+    atomic_uint runs = 0;
+
+    test_gate_init(&in_factory);
+    test_thread *thread = test_thread_start(submit_first, &first);
+    test_await_count(&in_factory.begun, 1);
+    assert_ok(rota_execute(first.pool, test_count, &runs)); /* one is on the way */
+    test_gate_open(&in_factory);
+    test_thread_join(thread);
+    assert_int_equal(runs, 1);
+    assert_int_equal(first.runs, first.status == ROTA_OK);
+    assert_true(first.status == ROTA_OK || first.status == ROTA_EAGAIN);
+    assert_int_equal(test_stats(first.pool).queued + test_stats(first.pool).threads, 0);
+    assert_ok(rota_close(first.pool));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_faults(a_pool_is_made_or_not),
+        with_faults(a_queue_stays_the_callers_when_there_is_no_memory_for_a_pool),
+        with_faults(thread_settings_change_or_do_not),
+        with_faults(a_task_is_taken_by_a_pool_without_threads_or_not),
+        with_faults(a_task_is_taken_by_a_pool_with_threads_or_not),
+        with_faults(a_completion_takes_a_task_or_not),
+        with_faults(a_completion_without_a_descriptor_still_works),
+        with_faults(shutdown_now_without_memory_hands_over_the_next_time),
+        with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
+        with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
+        with_faults(to_stop_a_pool_needs_no_memory),
+        with_faults(without_a_first_thread_no_task_is_taken),
+        with_faults(without_a_thread_a_submitter_is_not_blocked),
+        with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
+        with_faults(with_fewer_threads_than_wanted_a_pool_goes_on),
+        with_faults(above_core_a_thread_that_cannot_be_made_is_a_rejection),
+        with_faults(whichever_thread_is_refused_no_task_is_lost),
+        with_faults(prestart_says_how_many_it_could_make),
+        with_faults(a_larger_core_without_threads_for_it_loses_nothing),
+        with_faults(what_is_queued_runs_although_a_torn_worker_cannot_be_replaced),
+        with_faults(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes),
+        with_faults(a_task_that_counts_on_a_thread_which_is_refused_is_not_lost),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pool's narrow places: a submission meets a shutdown, a thread that times out, a worker that was
+ * torn away, a removal; and a submitter that waits for room meets whatever ends its wait.
+ */
+#include "pools.h"
+#include "rota_test_race.h"
+
+#include <sched.h>
+
+struct round {
+    rota_executor *pool;
+    test_random random;
+    unsigned yields;      /* before the other side */
+    atomic_uint accepted; /* tasks */
+    atomic_uint runs, discards;
+    rota_future *future;
+    bool removed;
+    test_gate gate;
+    int status;
+};
+
+static void *run(void *arg)
+{
+    atomic_fetch_add(&((struct round *)arg)->runs, 1);
+    return arg;
+}
+
+static void *run_and_end_thread(void *arg)
+{
+    run(arg);
+    pthread_exit(NULL);
+}
+
+static void discard(void *arg)
+{
+    atomic_fetch_add(&((struct round *)arg)->discards, 1);
+}
+
+static void begin_round(struct round *round, rota_pool_options options)
+{
+    round->pool = test_pool(options);
+    round->yields = (unsigned)test_random_below(&round->random, 10);
+    round->future = NULL;
+    round->removed = false;
+    atomic_store(&round->accepted, 0);
+    atomic_store(&round->runs, 0);
+    atomic_store(&round->discards, 0);
+}
+
+static void linger(const struct round *round)
+{
+    for (unsigned i = 0; i < round->yields; i++)
+        sched_yield();
+}
+
+static void race(const test_race *race)
+{
+    static struct round round;
+
+    test_random_init(&round.random);
+    test_race_run(race, &round);
+}
+
+/* -- Against shutdown --------------------------------------------------------------------- */
+
+static rota_queue *any_queue(test_random *random)
+{
+    size_t kind = test_random_below(random, 3);
+
+    return kind == 0 ? NULL : kind == 1 ? test_array(2) : test_handoff();
+}
+
+static void make_any(void *arg)
+{
+    struct round *round = arg;
+
+    begin_round(round, (rota_pool_options){
+                           .core_threads = (unsigned)test_random_below(&round->random, 3),
+                           .max_threads = 2,
+                           .keep_alive = 1,
+                           .queue = any_queue(&round->random),
+                       });
+}
+
+static void submit_until_refused(void *arg)
+{
+    struct round *round = arg;
+    rota_call call = {.fn = run, .arg = round, .discard = discard};
+
+    while (!rota_is_shutdown(round->pool)) {
+        int status = rota_submit_call(round->pool, &call, NULL);
+        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
+        if (status == ROTA_OK)
+            atomic_fetch_add(&round->accepted, 1);
+    }
+    test_check(rota_submit_call(round->pool, &call, NULL) == ROTA_EREJECTED);
+}
+
+static void shut_down(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    test_check(rota_shutdown(round->pool) == ROTA_OK);
+    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
+}
+
+static void stop(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    test_check(rota_shutdown_now(round->pool, NULL) == ROTA_OK);
+    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
+}
+
+static void all_ran(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(atomic_load(&round->runs) == atomic_load(&round->accepted));
+    test_check(atomic_load(&round->discards) == 0);
+}
+
+static void all_ran_or_were_discarded(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(atomic_load(&round->runs) + atomic_load(&round->discards)
+               == atomic_load(&round->accepted));
+}
+
+/* POOL-14, POOL-17 */
+static void what_a_pool_took_before_its_shutdown_runs(void **state)
+{
+    race(&(test_race){make_any, {shut_down, submit_until_refused, submit_until_refused}, all_ran});
+}
+
+/* A5 */
+static void what_a_pool_took_before_its_stop_runs_or_is_discarded(void **state)
+{
+    race(&(test_race){
+        make_any, {stop, submit_until_refused, submit_until_refused}, all_ran_or_were_discarded});
+}
+
+/* Two ends at once: POOL-36, fault 43. */
+static void however_many_end_a_pool_it_ends_once(void **state)
+{
+    race(&(test_race){
+        make_any, {stop, shut_down, stop, submit_until_refused}, all_ran_or_were_discarded});
+}
+
+/* -- Against a time-out ------------------------------------------------------------------- */
+
+/* One thread, which goes as soon as it has nothing to do. */
+static void make_fleeting(void *arg)
+{
+    struct round *round = arg;
+    bool is_core = test_random_below(&round->random, 2) == 0;
+
+    begin_round(round, (rota_pool_options){.core_threads = is_core,
+                                           .max_threads = 1,
+                                           .keep_alive = 1,
+                                           .core_may_time_out = is_core});
+}
+
+/* POOL-25, L1: else the get never returns. */
+static void submit_and_get(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 3; i++) {
+        rota_future *future;
+        test_check(rota_submit(round->pool, run, round, &future) == ROTA_OK);
+        atomic_fetch_add(&round->accepted, 1);
+        test_check(rota_future_get(future, NULL) == ROTA_OK);
+        rota_future_unref(future);
+    }
+}
+
+static void no_task_is_left_by_a_thread_that_times_out(void **state)
+{
+    race(&(test_race){make_fleeting, {submit_and_get, submit_and_get}, all_ran});
+}
+
+static void change_keep_alive(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 5; i++) {
+        test_check(rota_pool_set_keep_alive(round->pool, ROTA_US(6 - i)) == ROTA_OK);
+        linger(round);
+    }
+}
+
+/* POOL-42: a wake-up is no time-out. */
+static void no_task_is_left_when_the_keep_alive_changes(void **state)
+{
+    race(&(test_race){make_fleeting, {submit_and_get, change_keep_alive}, all_ran});
+}
+
+/* -- Against a worker that is torn away ---------------------------------------------------- */
+
+static void make_fixed(void *arg)
+{
+    struct round *round = arg;
+
+    begin_round(round, (rota_pool_options){.core_threads =
+                                               1 + (unsigned)test_random_below(&round->random, 2)});
+}
+
+static void tear(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 2; i++) {
+        test_check(rota_execute(round->pool, run_and_end_thread, round) == ROTA_OK);
+        atomic_fetch_add(&round->accepted, 1);
+        linger(round);
+    }
+}
+
+/* GEN-14, POOL-30 */
+static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
+{
+    race(&(test_race){make_fixed, {tear, submit_and_get}, all_ran});
+}
+
+static void tear_until_refused(void *arg)
+{
+    struct round *round = arg;
+    int status;
+
+    while ((status = rota_execute(round->pool, run_and_end_thread, round)) == ROTA_OK) {
+        atomic_fetch_add(&round->accepted, 1);
+        linger(round);
+    }
+    test_check(status == ROTA_EREJECTED);
+}
+
+static void a_pool_whose_workers_are_torn_away_ends(void **state)
+{
+    race(&(test_race){make_fixed, {shut_down, tear_until_refused}, all_ran});
+}
+
+/* -- Against a removal --------------------------------------------------------------------- */
+
+static void make_with_task(void *arg)
+{
+    struct round *round = arg;
+    rota_call call = {.fn = run, .arg = round, .discard = discard};
+
+    begin_round(round, (rota_pool_options){.core_threads = 1});
+    test_gate_init(&round->gate);
+    test_occupy(round->pool, &round->gate, 1);
+    test_check(rota_submit_call(round->pool, &call, &round->future) == ROTA_OK);
+}
+
+static void open_gate(void *arg)
+{
+    test_gate_open(&((struct round *)arg)->gate);
+}
+
+static void remove_it(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    round->removed = rota_pool_remove(round->pool, round->future);
+}
+
+static void ran_or_was_removed(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(atomic_load(&round->runs) == (round->removed ? 0 : 1));
+    test_check(atomic_load(&round->discards) == (round->removed ? 1 : 0));
+    test_check(rota_future_is_done(round->future));
+    rota_future_unref(round->future);
+}
+
+/* POOL-51 */
+static void a_task_runs_or_is_removed(void **state)
+{
+    race(&(test_race){make_with_task, {remove_it, open_gate}, ran_or_was_removed});
+}
+
+/* -- A submitter that waits for room ------------------------------------------------------ */
+
+static void make_blocking(void *arg)
+{
+    struct round *round = arg;
+    bool hands_off = test_random_below(&round->random, 2) == 0;
+
+    begin_round(round, (rota_pool_options){.core_threads = 1,
+                                           .queue = hands_off ? test_handoff() : test_array(1),
+                                           .on_reject = rota_reject_block});
+}
+
+static void submit_five(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 5; i++) {
+        int status = rota_execute(round->pool, run, round);
+        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
+        atomic_fetch_add(&round->accepted, status == ROTA_OK);
+    }
+}
+
+static void resize(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    for (unsigned i = 0; i < 4; i++)
+        test_check(rota_pool_set_max_threads(round->pool, 1 + i % 2) == ROTA_OK);
+}
+
+/* REJ-11, L2 */
+static void a_blocked_submitter_always_goes_on(void **state)
+{
+    race(&(test_race){make_blocking, {submit_five, submit_five, resize}, all_ran});
+}
+
+static void a_blocked_submitter_and_a_shutdown_lose_nothing(void **state)
+{
+    race(&(test_race){make_blocking, {shut_down, submit_five, submit_five}, all_ran});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(what_a_pool_took_before_its_shutdown_runs),
+        test_with_memory(what_a_pool_took_before_its_stop_runs_or_is_discarded),
+        test_with_memory(however_many_end_a_pool_it_ends_once),
+        test_with_memory(no_task_is_left_by_a_thread_that_times_out),
+        test_with_memory(no_task_is_left_when_the_keep_alive_changes),
+        test_with_memory(no_task_is_left_by_a_worker_that_is_torn_away),
+        test_with_memory(a_pool_whose_workers_are_torn_away_ends),
+        test_with_memory(a_task_runs_or_is_removed),
+        test_with_memory(a_blocked_submitter_always_goes_on),
+        test_with_memory(a_blocked_submitter_and_a_shutdown_lose_nothing),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
