@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 01_results.c - tasks run side by side, and their futures bring the results */
-#include "thread_per_task.h"
-
+#include <rota/rota.h>
 #include <stdio.h>
 
 struct range {
@@ -40,7 +39,7 @@ int main(void)
     rota_executor *executor;
     long primes = 0;
 
-    if (thread_per_task_new(&executor) != ROTA_OK)
+    if (rota_fixed_pool(4, &executor) != ROTA_OK)
         return 1;
     for (int i = 0; i < PARTS; i++) {
         ranges[i] = (struct range){UPTO / PARTS * i, UPTO / PARTS * (i + 1), 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* 02_cancel.c - a deadline, a cancelled task, and who cleans up after it */
-#include "thread_per_task.h"
-
+#include <rota/rota.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void *download(void *url)
@@ -35,7 +35,7 @@ int main(void)
     rota_future *slow, *queued;
     rota_task *kept;
 
-    if (thread_per_task_new(&threads) != ROTA_OK
+    if (rota_fixed_pool(2, &threads) != ROTA_OK
         || rota_executor_new(&(rota_executor_ops){.execute = keep}, &kept, &busy) != ROTA_OK)
         return 1;
 

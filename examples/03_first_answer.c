@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 03_first_answer.c - ask three mirrors, take the first that answers, call off the others */
-#include "thread_per_task.h"
-
+#include <rota/rota.h>
 #include <stdio.h>
 
 struct mirror {
@@ -31,7 +30,7 @@ int main(void)
     rota_future *first;
     void *answer = NULL;
 
-    if (thread_per_task_new(&executor) != ROTA_OK)
+    if (rota_cached_pool(&executor) != ROTA_OK)
         return 1;
     for (int i = 0; i < 3; i++)
         calls[i] = (rota_call){.fn = ask, .arg = &mirrors[i]};

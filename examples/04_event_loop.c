@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 04_event_loop.c - futures beside sockets and timers, in the loop that a program has anyway */
-#include "thread_per_task.h"
-
 #include <poll.h>
+#include <rota/rota.h>
 #include <stdio.h>
 
 static void *work(void *arg)
@@ -21,7 +20,7 @@ int main(void)
     rota_executor *executor;
     int left = JOBS;
 
-    if (thread_per_task_new(&executor) != ROTA_OK)
+    if (rota_fixed_pool(3, &executor) != ROTA_OK)
         return 1;
     for (int i = 0; i < JOBS; i++) {
         fds[i] = (struct pollfd){.events = POLLIN};

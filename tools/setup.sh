@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [coverage] [clang] [ci] - installs what is missing to build and test rota; with
+# setup.sh [coverage] [clang] [ci] [bench] - installs what is missing to build and test rota; with
 # words, also what these need. Does nothing, at once, when all is there.
 set -eu
 
@@ -37,8 +37,15 @@ for word; do
         need cppcheck command -v cppcheck
         need musl-tools command -v musl-gcc
         ;;
+    bench)
+        need libglib2.0-dev pkg-config --exists glib-2.0
+        need libuv1-dev pkg-config --exists libuv
+        need libaprutil1-dev pkg-config --exists apr-util-1
+        need libtbb-dev test -e /usr/include/tbb/concurrent_queue.h
+        need openjdk-17-jdk-headless command -v javac
+        ;;
     *)
-        echo "setup.sh: '$word'? It knows coverage, clang and ci." >&2
+        echo "setup.sh: '$word'? It knows coverage, clang, ci and bench." >&2
         exit 2
         ;;
     esac

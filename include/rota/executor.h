@@ -66,7 +66,8 @@ int rota_shutdown(rota_executor *ex); /* takes nothing new, runs what it has; ma
 /*
  * Also interrupts what runs, and hands over what had not started: each of drained->tasks must
  * meet rota_task_run or rota_task_discard, then the list rota_task_list_free, which frees the
- * array alone. With NULL all of them are discarded. A fork/join pool cancels what it has and
+ * array alone. With NULL all of them are discarded, which needs no memory; ROTA_ENOMEM means that it
+ * is stopped, and that the next call hands them over. A fork/join pool cancels what it has and
  * hands over nothing; an executor of your own is shut down, and hands over nothing.
  */
 typedef struct rota_task_list {

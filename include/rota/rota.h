@@ -4,8 +4,12 @@
 #define ROTA_ROTA_H
 
 #include <rota/base.h>
+#include <rota/completion.h>
 #include <rota/executor.h>
+#include <rota/factory.h>
 #include <rota/future.h>
+#include <rota/pool.h>
+#include <rota/queue.h>
 #include <rota/task.h>
 
 #endif

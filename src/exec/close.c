@@ -42,16 +42,11 @@ int rota_close(rota_executor *ex)
 /* Interrupts what runs, discards what waits, and says how many that were. */
 static int stop(rota_executor *ex, size_t *dropped)
 {
-    rota_task_list drained;
-    int status = rota_shutdown_now(ex, &drained);
+    size_t count = 0;
+    int status = ex->kind->shutdown_now(ex, NULL, &count);
 
-    if (status != ROTA_OK)
-        return status;
-    for (size_t i = 0; i < drained.count; i++)
-        rota_task_discard(drained.tasks[i]);
-    *dropped += drained.count;
-    rota_task_list_free(&drained);
-    return ROTA_OK;
+    *dropped += count;
+    return status;
 }
 
 static int end_within(rota_executor *ex, rota_ns grace, size_t *dropped, bool *interrupted)

@@ -147,10 +147,12 @@ static int custom_shutdown(rota_executor *ex)
 }
 
 /* What the user has queued is the user's to end. */
-static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained)
+static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
-    *drained = (rota_task_list){NULL, 0};
-    return custom_shutdown(ex);
+    rota_task *none = NULL;
+    int status = custom_shutdown(ex);
+
+    return status == ROTA_OK ? rota__hand_over(&none, drained, count) : status;
 }
 
 /* Asks the user, once nobody is inside. */

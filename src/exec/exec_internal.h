@@ -24,7 +24,9 @@
 typedef struct rota__executor_kind {
     int (*execute)(rota_executor *ex, rota_task *task); /* E1 */
     int (*shutdown)(rota_executor *ex);
-    int (*shutdown_now)(rota_executor *ex, rota_task_list *drained); /* `drained` is never NULL */
+    /* What had not started goes into *drained, or, if that is NULL, is discarded, which needs no
+       memory; how many that were. After ROTA_ENOMEM the next call hands it over. */
+    int (*shutdown_now)(rota_executor *ex, rota_task_list *drained, size_t *count);
     int (*await_termination)(rota_executor *ex, rota_ns timeout);
     rota_executor_state (*state_of)(const rota_executor *ex);
     int (*describe)(const rota_executor *ex, char *line, size_t size);
@@ -34,6 +36,12 @@ typedef struct rota__executor_kind {
 struct rota_executor {
     const rota__executor_kind *kind;
 };
+
+/*
+ * Tasks linked by `next` into *drained, or to their end if that is NULL (OWN-08):
+ * the rest of kind->shutdown_now. After ROTA_ENOMEM they are still in the chain.
+ */
+int rota__hand_over(rota_task **chain, rota_task_list *drained, size_t *count);
 
 /* Ends the life of a task that has run: E2. */
 void rota__task_release(rota_task *task);

@@ -13,20 +13,47 @@ int rota_shutdown(rota_executor *ex)
 
 int rota_shutdown_now(rota_executor *ex, rota_task_list *drained)
 {
-    rota_task_list list = {NULL, 0};
+    size_t count;
 
-    if (ex == NULL)
-        return ROTA_EINVAL;
-    int status = ex->kind->shutdown_now(ex, &list);
-    if (status != ROTA_OK)
-        return status;
-    if (drained != NULL) {
-        *drained = list;
-        return ROTA_OK;
+    return ex != NULL ? ex->kind->shutdown_now(ex, drained, &count) : ROTA_EINVAL;
+}
+
+static size_t length(const rota_task *chain)
+{
+    size_t count = 0;
+
+    for (; chain != NULL; chain = chain->next)
+        count++;
+    return count;
+}
+
+static rota_task *take_first(rota_task **chain)
+{
+    rota_task *first = *chain;
+
+    *chain = first->next;
+    return first;
+}
+
+int rota__hand_over(rota_task **chain, rota_task_list *drained, size_t *count)
+{
+    rota_task_list list = {NULL, length(*chain)};
+
+    if (drained != NULL && list.count > 0) {
+        list.tasks = rota__alloc_array(list.count, sizeof list.tasks[0]);
+        if (list.tasks == NULL)
+            return ROTA_ENOMEM;
     }
-    for (size_t i = 0; i < list.count; i++)
-        rota_task_discard(list.tasks[i]); /* so that nobody waits for them in vain: OWN-08 */
-    rota_task_list_free(&list);
+    for (size_t i = 0; i < list.count; i++) {
+        rota_task *task = take_first(chain);
+        if (drained != NULL)
+            list.tasks[i] = task;
+        else
+            rota_task_discard(task);
+    }
+    if (drained != NULL)
+        *drained = list;
+    *count = list.count;
     return ROTA_OK;
 }
 

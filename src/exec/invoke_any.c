@@ -130,8 +130,24 @@ static entry *next_ended(struct race *race)
     return first;
 }
 
+/* EXEC-18: runs one that is in the queue of the caller's own pool, if there is one. */
+static bool help(struct race *race)
+{
+    const rota__helper *helper = race->caller->helper;
+    bool has_run = false;
+
+    for (size_t i = 0; helper != NULL && i < race->n && !has_run; i++) {
+        rota_future *future = race->entries[i].future;
+        if (rota_future_state_of(future) == ROTA_FUTURE_PENDING)
+            has_run = helper->help(helper, future);
+    }
+    return has_run;
+}
+
 static int wait_for_entry(struct race *race)
 {
+    if (!rota__has_passed(race->deadline) && help(race))
+        return ROTA_OK;
     while (rota__load_acquire(&race->ended) == NULL) {
         if (rota__take_interrupt(race->caller))
             return ROTA_EINTERRUPTED;

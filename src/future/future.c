@@ -52,6 +52,11 @@ static void destroy(rota_future *future)
     rota__block_free(future, (size_t)future->task.units * ROTA__BLOCK_UNIT, future->task.home);
 }
 
+bool rota__future_is_held(const rota_future *future)
+{
+    return rota__load_relaxed(&future->task.counts) >= HOLDER;
+}
+
 void rota__future_pin(rota_future *future)
 {
     rota__add_relaxed(&future->task.counts, REFERENCE); /* the caller has, or is lent, another */

@@ -56,6 +56,8 @@ static inline rota_future *rota__future_of(rota_task *task)
  */
 rota_future *rota__future_new(const rota_call *call, bool held, size_t size);
 
+bool rota__future_is_held(const rota_future *future); /* at this moment */
+
 void rota__future_pin(rota_future *future); /* F5 */
 void rota__future_unpin(rota_future *future);
 

@@ -20,6 +20,19 @@ static int report(const rota_future *future, future_phase phase, void **result)
 
 /* -- Waiting -------------------------------------------------------------- */
 
+/* What is waited for is often done sooner than a thread is asleep. */
+static bool spin(rota__waiter *waiter)
+{
+    rota__patience *patience = &waiter->thread->patience;
+    rota_ns length = rota__patience_now(patience);
+
+    if (length == 0)
+        return false;
+    bool is_woken = rota__waiter_spin(waiter, length);
+    rota__patience_learn(patience, length, is_woken);
+    return is_woken;
+}
+
 /* ROTA_OK: it is done. */
 static int wait_for(rota_future *future, rota_ns deadline)
 {
@@ -32,6 +45,8 @@ static int wait_for(rota_future *future, rota_ns deadline)
         rota__waiter_withdraw(&getter.waiter);
         return ROTA_OK;
     }
+    if (spin(&getter.waiter))
+        return ROTA_OK;
     status = rota__waiter_wait(&getter.waiter, deadline);
     if (status == ROTA_OK)
         return ROTA_OK;
@@ -43,6 +58,15 @@ static int wait_for(rota_future *future, rota_ns deadline)
     if (status == ROTA_EINTERRUPTED)
         rota__take_interrupt(getter.waiter.thread);
     return status;
+}
+
+/* EXEC-18: what this thread waits for, it may be able to do itself. */
+static void help(rota_future *future)
+{
+    const rota__helper *helper = rota__self()->helper;
+
+    if (helper != NULL && rota_future_state_of(future) == ROTA_FUTURE_PENDING)
+        helper->help(helper, future);
 }
 
 static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **result)
@@ -58,6 +82,7 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
         return ROTA_EDEADLOCK;
 
     rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
+    help(future);
     status = wait_for(future, rota__deadline(timeout));
     if (status == ROTA_OK)
         status = report(future, future_phase_settled(future), result);

@@ -233,33 +233,13 @@ static unsigned abilities(const executor_kind *kind)
 
 /* -- All of them -------------------------------------------------------------------------- */
 
-static const contract_test *const suite[] = {
+static const contract_test *const lists[] = {
     contract_submit_tests,       contract_cancel_tests,     contract_argument_tests,
     contract_invoke_all_tests,   contract_invoke_any_tests, contract_shutdown_tests,
     contract_shutdown_now_tests, contract_await_tests,      contract_close_tests,
 };
 
-enum { MOST_TESTS = 200, NAME_SIZE = 120 };
-
-static int run_for(const executor_kind *kind)
-{
-    static struct CMUnitTest tests[MOST_TESTS];
-    static char names[MOST_TESTS][NAME_SIZE];
-    size_t count = 0;
-
-    for (size_t i = 0; i < sizeof suite / sizeof suite[0]; i++) {
-        for (const contract_test *test = suite[i]; test->name != NULL; test++) {
-            if (test->needs & ~abilities(kind))
-                continue;
-            test_check(count < MOST_TESTS);
-            snprintf(names[count], NAME_SIZE, "%s: %s", kind->name, test->name);
-            tests[count] = (struct CMUnitTest){names[count], test->run, set_up, tear_down,
-                                               (void *)(uintptr_t)kind};
-            count++;
-        }
-    }
-    return _cmocka_run_group_tests(kind->name, tests, count, NULL, NULL);
-}
+static const contract_suite suite = {lists, sizeof lists / sizeof lists[0], set_up, tear_down};
 
 int executor_contract_run(const executor_kind *kinds, size_t count)
 {
@@ -267,7 +247,7 @@ int executor_contract_run(const executor_kind *kinds, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         test_check(kinds[i].threads <= MOST_THREADS);
-        failed += run_for(&kinds[i]);
+        failed += contract_run(&suite, kinds[i].name, abilities(&kinds[i]), &kinds[i]);
     }
     return failed;
 }

@@ -14,6 +14,7 @@
 #ifndef ROTA_TEST_EXECUTOR_CONTRACT_H
 #define ROTA_TEST_EXECUTOR_CONTRACT_H
 
+#include "contract.h"
 #include "rota_test.h"
 
 /* It must take a thousand tasks at once. Zero is every field's default. */
@@ -46,17 +47,6 @@ enum {
     REPLACES = 1 << 6,
     KNOWS_ITS_TASKS = 1 << 7,
 };
-
-typedef struct contract_test {
-    const char *name;
-    void (*run)(void **state); /* *state is a contract */
-    unsigned needs;
-} contract_test;
-
-#define CONTRACT_TEST(wanted, test)                 \
-    {                                               \
-        .name = #test, .run = test, .needs = wanted \
-    }
 
 /* Each ends with an entry without a name. */
 extern const contract_test contract_submit_tests[];

@@ -17,10 +17,42 @@ static int make_three_threads(rota_executor **out)
     return test_executor_threads(3, out);
 }
 
+static int make_fixed_pool(rota_executor **out)
+{
+    return rota_fixed_pool(2, out);
+}
+
+/* REJ-11: it has room for all that a test submits, and would wait for more. */
+static int make_blocking_pool(rota_executor **out)
+{
+    rota_pool_options options = {
+        .core_threads = 1, .max_threads = 3, .on_reject = rota_reject_block};
+    int status = rota_array_queue(PROBES + MOST_THREADS, &options.queue);
+
+    if (status != ROTA_OK)
+        return status;
+    status = rota_pool_new(&options, out);
+    if (status != ROTA_OK)
+        rota_queue_free(options.queue);
+    return status;
+}
+
+static int make_thread_per_task(rota_executor **out)
+{
+    return rota_thread_per_task(NULL, out);
+}
+
+#define POOL .stops = true, .hands_over = true, .replaces = true, .knows_its_tasks = true
+
 static const executor_kind kinds[] = {
     {"direct", test_executor_direct, .knows_its_tasks = true},
     {"one thread", make_one_thread, .threads = 1, .replaces = true},
     {"three threads", make_three_threads, .threads = 3, .replaces = true},
+    {"fixed pool", make_fixed_pool, .threads = 2, POOL},
+    {"single thread", rota_single_thread, .threads = 1, POOL},
+    {"cached pool", rota_cached_pool, .threads = 4, .grows = true, POOL},
+    {"blocking pool", make_blocking_pool, .threads = 1, POOL},
+    {"thread per task", make_thread_per_task, .threads = 4, .grows = true, POOL},
 };
 
 int main(void)

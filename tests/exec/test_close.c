@@ -38,21 +38,20 @@ static int fake_shutdown(rota_executor *executor)
     return of(executor)->shutdown_status;
 }
 
-static int fake_shutdown_now(rota_executor *executor, rota_task_list *drained)
+static int fake_shutdown_now(rota_executor *executor, rota_task_list *drained, size_t *count)
 {
     struct kind_of_ours *self = of(executor);
+    rota_task *chain = NULL;
 
     self->stops++;
     if (self->stop_status != ROTA_OK)
         return self->stop_status;
-    *drained = (rota_task_list){NULL, 0};
-    if (self->stops > 1)
-        return ROTA_OK;
-    drained->tasks = rota__alloc_array(QUEUED, sizeof(rota_task *));
-    for (; drained->count < QUEUED; drained->count++)
-        drained->tasks[drained->count] =
-            test_task(test_probe_call(&self->probes[drained->count]), NULL);
-    return ROTA_OK;
+    for (size_t i = self->stops > 1 ? 0 : QUEUED; i > 0; i--) {
+        rota_task *task = test_task(test_probe_call(&self->probes[i - 1]), NULL);
+        task->next = chain;
+        chain = task;
+    }
+    return rota__hand_over(&chain, drained, count);
 }
 
 static int fake_await(rota_executor *executor, rota_ns timeout)

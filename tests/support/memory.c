@@ -23,6 +23,7 @@ union header {
 enum { NEW_BYTE = 0xA5, FREED_BYTE = 0xDB };
 
 static atomic_size_t live;
+static atomic_size_t bytes;
 static atomic_uint asked;
 static atomic_uint fail_at;
 static atomic_bool fail_onwards;
@@ -50,6 +51,7 @@ static void *counted_alloc(size_t size, void *ctx)
     header->block.size = size;
     header->block.mark = LIVE;
     atomic_fetch_add(&live, 1);
+    atomic_fetch_add(&bytes, size);
     return memset(header + 1, NEW_BYTE, size);
 }
 
@@ -68,6 +70,7 @@ static void counted_free(void *block, size_t size, void *ctx)
     header->block.mark = DEAD;
     memset(block, FREED_BYTE, size);
     atomic_fetch_sub(&live, 1);
+    atomic_fetch_sub(&bytes, size);
     free(header);
 }
 
@@ -82,6 +85,11 @@ void test_memory_install(void)
 size_t test_memory_live(void)
 {
     return atomic_load(&live);
+}
+
+size_t test_memory_bytes(void)
+{
+    return atomic_load(&bytes);
 }
 
 void test_memory_fail_at(unsigned n, bool onwards)

@@ -52,7 +52,8 @@ _Noreturn void test_die(const char *file, int line, const char *message);
  */
 void test_memory_install(void);
 
-size_t test_memory_live(void); /* blocks that are in use */
+size_t test_memory_live(void);  /* blocks that are in use */
+size_t test_memory_bytes(void); /* what was asked for in them */
 
 /* From now on the n-th allocation (from 1) fails, and with `onwards` all after it; 0: none. */
 void test_memory_fail_at(unsigned n, bool onwards);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_per_task.h - an executor of one's own: a new thread for each task.
+ * 08_own_executor.c - an executor of one's own: a new thread for each task
  *
  * This is all it takes to be submitted to, shut down and waited for like any other executor.
  */
-#ifndef THREAD_PER_TASK_H
-#define THREAD_PER_TASK_H
-
 #include <pthread.h>
 #include <rota/rota.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct thread_per_task {
@@ -99,4 +97,17 @@ static int thread_per_task_new(rota_executor **out)
     return status;
 }
 
-#endif
+static void *greet(void *arg)
+{
+    printf("  hello from a thread of its own\n");
+    return arg;
+}
+
+int main(void)
+{
+    rota_executor *executor;
+
+    if (thread_per_task_new(&executor) != ROTA_OK || rota_execute(executor, greet, NULL) != ROTA_OK)
+        return 1;
+    return rota_close(executor) == ROTA_OK ? 0 : 1;
+}

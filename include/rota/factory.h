@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rota/factory.h - ready-made executors.
+ *
+ *     rota_executor *pool;
+ *     rota_fixed_pool(rota_cpu_count(), &pool);      // for tasks that compute
+ *     rota_cached_pool(&pool);                       // for many short tasks that wait
+ *
+ * fixed             so many threads, and a queue without a bound
+ * single            one thread: tasks run one at a time, in the order they were submitted. If a task
+ *                   ends the thread another takes its place. Its settings cannot be changed.
+ * cached            a thread for each task at once, reused for 60 seconds
+ * thread_per_task   a new thread for each task, as pthread_create, but with futures, cancellation
+ *                   and an end; threads may be NULL
+ *
+ * They are closed like any executor: rota_close. Nothing is shut down by itself, and the end of the
+ * process waits for none of their threads.
+ */
+#ifndef ROTA_FACTORY_H
+#define ROTA_FACTORY_H
+
+#include <rota/pool.h>
+
+ROTA_BEGIN
+
+int rota_fixed_pool(unsigned threads, rota_executor **out); /* ROTA_EINVAL for 0 */
+int rota_single_thread(rota_executor **out);
+int rota_cached_pool(rota_executor **out);
+int rota_thread_per_task(const rota_threads *threads, rota_executor **out);
+
+ROTA_END
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * factory.c - pools that are so common that they have a name.
+ */
+#include "pool/pool_internal.h"
+
+#include <rota/factory.h>
+
+int rota_fixed_pool(unsigned threads, rota_executor **out)
+{
+    return rota_pool_new(&(rota_pool_options){.core_threads = threads}, out);
+}
+
+int rota_single_thread(rota_executor **out)
+{
+    int status = rota_fixed_pool(1, out);
+
+    if (status == ROTA_OK)
+        rota__pool_fix(*out);
+    return status;
+}
+
+/* Of the pool's own making, so that it is freed if there is no pool. */
+static int pool_with_handoff(rota_pool_options *options, rota_executor **out)
+{
+    int status = rota_handoff_queue(&options->queue);
+
+    if (status != ROTA_OK)
+        return status;
+    status = rota_pool_new(options, out);
+    if (status != ROTA_OK)
+        rota_queue_free(options->queue);
+    return status;
+}
+
+int rota_cached_pool(rota_executor **out)
+{
+    rota_pool_options options = {.max_threads = ROTA__MOST_WORKERS};
+
+    return out != NULL ? pool_with_handoff(&options, out) : ROTA_EINVAL;
+}
+
+/* A pool in which no thread ever waits for a second task. */
+int rota_thread_per_task(const rota_threads *threads, rota_executor **out)
+{
+    rota_pool_options options = {.max_threads = ROTA__MOST_WORKERS, .keep_alive = 1};
+
+    if (out == NULL)
+        return ROTA_EINVAL;
+    if (threads != NULL)
+        options.threads = *threads;
+    return pool_with_handoff(&options, out);
+}
