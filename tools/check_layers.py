@@ -52,7 +52,11 @@ PLATFORM_FILES = re.compile(r"src/os/.*|src/base/compiler\.h")
 BACK_END = ("src/base/atomic.h", "explore_atomic.h")
 
 # Headers that others may include besides <module>_internal.h.
-OPEN = {"base": re.compile(r"base/\w+\.h"), "os": re.compile(r"os/(?:os|fault)\.h")}
+OPEN = {
+    "base": re.compile(r"base/\w+\.h"),
+    "os": re.compile(r"os/(?:os|fault)\.h"),
+    "queue": re.compile(r"queue/(?:queue_internal|locked)\.h"),  # a container becomes a queue
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

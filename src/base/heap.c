@@ -26,7 +26,7 @@ static bool is_before(const rota__heap *heap, const rota__heap_slot *a, const ro
 static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     heap->slots[place] = slot;
-    slot.item->place = place; /* H2 */
+    rota__store_relaxed(&slot.item->place, place); /* H2 */
 }
 
 /* Puts `slot` at `place` or above it, where it belongs. */
@@ -80,9 +80,9 @@ static int set_capacity(rota__heap *heap, size_t capacity)
 
 int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uint64_t sequence)
 {
-    if (item->place != ROTA__HEAP_OUT)
+    if (rota__load_relaxed(&item->place) != ROTA__HEAP_OUT)
         return ROTA_EINVAL;
-    if (heap->count == heap->capacity) {
+    if (heap->count + heap->spare == heap->capacity) {
         size_t more = heap->capacity + heap->capacity / 2;
         int status = set_capacity(heap, more > FIRST_CAPACITY ? more : FIRST_CAPACITY);
         if (status != ROTA_OK)
@@ -93,23 +93,47 @@ int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uin
     return ROTA_OK;
 }
 
+/* Memory after a burst; if there is none for less, it keeps more. */
+static void give_back(rota__heap *heap)
+{
+    while (heap->capacity > FIRST_CAPACITY && heap->count + heap->spare < heap->capacity / 4) {
+        if (set_capacity(heap, heap->capacity / 2) != ROTA_OK)
+            break;
+    }
+}
+
 bool rota__heap_remove(rota__heap *heap, rota__heap_item *item)
 {
-    size_t place = item->place;
+    const rota__heap_slot *slot = rota__heap_find(heap, item);
 
-    if (place >= heap->count || heap->slots[place].item != item)
+    if (slot == NULL)
         return false;
+    size_t place = (size_t)(slot - heap->slots);
     rota__heap_slot last = heap->slots[--heap->count];
-    item->place = ROTA__HEAP_OUT;
+    rota__heap_item_init(item);
     if (last.item != item) {
         sift_down(heap, place, last);
-        if (last.item->place == place)
+        if (heap->slots[place].item == last.item)
             sift_up(heap, place, last);
     }
-    /* Gives memory back after a burst; if there is none for less, it keeps more. */
-    if (heap->capacity > FIRST_CAPACITY && heap->count < heap->capacity / 4)
-        set_capacity(heap, heap->capacity / 2);
+    give_back(heap);
     return true;
+}
+
+void rota__heap_filter(rota__heap *heap, bool (*drop)(rota__heap_item *item, void *ctx), void *ctx)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < heap->count; i++) {
+        rota__heap_slot slot = heap->slots[i];
+        rota__heap_item_init(slot.item);
+        if (!drop(slot.item, ctx))
+            put(heap, kept++, slot);
+    }
+    heap->count = kept;
+    for (size_t place = kept > 1 ? parent_of(kept - 1) + 1 : 0; place-- > 0;) /* Floyd, 1964 */
+        sift_down(heap, place, heap->slots[place]);
+    give_back(heap);
 }
 
 /* Below `place`, whose parent has such a time; no deeper than the heap is. */
@@ -140,9 +164,9 @@ void rota__heap_free(rota__heap *heap)
 
 void rota__heap_check(const rota__heap *heap)
 {
-    ROTA__ASSERT(heap->count <= heap->capacity);
+    ROTA__ASSERT(heap->count + heap->spare <= heap->capacity); /* H3 */
     for (size_t i = 0; i < heap->count; i++) {
-        ROTA__ASSERT(heap->slots[i].item->place == i); /* H2 */
+        ROTA__ASSERT(rota__load_relaxed(&heap->slots[i].item->place) == i); /* H2 */
         ROTA__ASSERT(i == 0
                      || !is_before(heap, &heap->slots[i], &heap->slots[parent_of(i)])); /* H1 */
     }

@@ -4,7 +4,9 @@
  *
  *   H1  No slot comes before its parent. A slot's order is (time, sequence), or
  *       (order, sequence) where a function says which item is the lesser.
- *   H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT.
+ *   H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT. Who asks
+ *       for an item that may be in another heap compares the slot with it.
+ *   H3  There is room for `spare` items more, which need no memory to come.
  *
  * Four children to a node, and times inside the array: a step down compares
  * what lies in one or two cache lines. Insertion, removal from the top and
@@ -13,12 +15,14 @@
 #ifndef ROTA_BASE_HEAP_H
 #define ROTA_BASE_HEAP_H
 
+#include "base/atomic.h"
+
 #include <rota/base.h>
 
-#define ROTA__HEAP_OUT SIZE_MAX
+#define ROTA__HEAP_OUT UINTPTR_MAX
 
 typedef struct rota__heap_item {
-    size_t place; /* H2 */
+    rota__atomic(uintptr_t) place; /* H2; written with its heap's lock held */
 } rota__heap_item;
 
 typedef struct rota__heap_slot {
@@ -33,13 +37,14 @@ typedef struct rota__heap {
     rota__heap_slot *slots; /* all zero is an empty heap */
     size_t count;
     size_t capacity;
+    size_t spare;            /* H3 */
     rota__heap_order *order; /* NULL: by time. Whatever it says, the heap stays whole (H2). */
     const void *ctx;
 } rota__heap;
 
 static inline void rota__heap_item_init(rota__heap_item *item)
 {
-    item->place = ROTA__HEAP_OUT;
+    rota__store_relaxed(&item->place, ROTA__HEAP_OUT);
 }
 
 /* ROTA_ENOMEM, ROTA_EINVAL for an item that is in a heap already. */
@@ -51,15 +56,13 @@ static inline const rota__heap_slot *rota__heap_top(const rota__heap *heap)
     return heap->count > 0 ? &heap->slots[0] : NULL;
 }
 
-/* Of an item that is in the heap. */
-static inline uint64_t rota__heap_sequence(const rota__heap *heap, const rota__heap_item *item)
+/* The slot of this item, or NULL: it is not in this heap. */
+static inline const rota__heap_slot *rota__heap_find(const rota__heap *heap,
+                                                     const rota__heap_item *item)
 {
-    return heap->slots[item->place].sequence;
-}
+    uintptr_t place = rota__load_relaxed(&item->place);
 
-static inline rota_ns rota__heap_time(const rota__heap *heap, const rota__heap_item *item)
-{
-    return heap->slots[item->place].time;
+    return place < heap->count && heap->slots[place].item == item ? &heap->slots[place] : NULL;
 }
 
 /* How many have a time up to this one, as far as `most`, in a heap by time. */
@@ -67,6 +70,10 @@ size_t rota__heap_count_until(const rota__heap *heap, rota_ns time, size_t most)
 
 /* False: it is not in this heap. */
 bool rota__heap_remove(rota__heap *heap, rota__heap_item *item);
+
+/* Takes out all of which `drop` is true, having asked once about each, in no certain order. Those
+   are out before it is asked about the next. */
+void rota__heap_filter(rota__heap *heap, bool (*drop)(rota__heap_item *item, void *ctx), void *ctx);
 
 void rota__heap_free(rota__heap *heap); /* of its array; items left in it are out */
 void rota__heap_check(const rota__heap *heap);

@@ -111,6 +111,11 @@ static size_t room(rota__locked *locked)
 
 /* -- By name -------------------------------------------------------------- */
 
+static uint64_t sequence_of(const ordered *self, const entry *of)
+{
+    return rota__heap_find(&self->heap, &of->item)->sequence;
+}
+
 /* Of those with the same element, the one that came first. */
 static entry *find(ordered *self, const void *element)
 {
@@ -119,9 +124,7 @@ static entry *find(ordered *self, const void *element)
     for (rota__index_item *item = rota__index_first(&self->index, element); item != NULL;
          item = rota__index_next(item)) {
         entry *other = ROTA__CONTAINER(item, entry, indexed);
-        if (found == NULL
-            || rota__heap_sequence(&self->heap, &other->item)
-                   < rota__heap_sequence(&self->heap, &found->item))
+        if (found == NULL || sequence_of(self, other) < sequence_of(self, found))
             found = other;
     }
     return found;
@@ -178,7 +181,7 @@ static bool is_due(rota__locked *locked, const void *element)
     ordered *self = ordered_of(locked);
     entry *found = find(self, element);
 
-    return found != NULL && rota__heap_time(&self->heap, &found->item) <= rota__now();
+    return found != NULL && rota__heap_find(&self->heap, &found->item)->time <= rota__now();
 }
 
 static size_t count_due(rota__locked *locked, size_t most)

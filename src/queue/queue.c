@@ -306,6 +306,14 @@ bool rota__queue_is_empty(rota_queue *queue)
     return is_empty;
 }
 
+rota_ns rota__queue_opens_in(rota_queue *queue)
+{
+    rota__mutex_lock(queue->consumers->lock);
+    rota_ns opens = queue->consumers->kind->opens(queue->consumers);
+    rota__mutex_unlock(queue->consumers->lock);
+    return rota__until(opens);
+}
+
 uint64_t rota__queue_round(rota_queue *queue)
 {
     rota__mutex_lock(queue->producers->lock);

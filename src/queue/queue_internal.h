@@ -66,6 +66,9 @@ struct rota_queue {
  */
 bool rota__queue_is_empty(rota_queue *queue);
 
+/* How long until its first element may be taken; ROTA_FOREVER: nobody knows. */
+rota_ns rota__queue_opens_in(rota_queue *queue);
+
 /*
  * A submitter waits for room, or for something else to change: it asks for the
  * round, looks around, and inserts in that round, which is ROTA_EAGAIN if
