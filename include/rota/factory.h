@@ -10,6 +10,8 @@
  * single            one thread: tasks run one at a time, in the order they were submitted. If a task
  *                   ends the thread another takes its place. Its settings cannot be changed.
  * cached            a thread for each task at once, reused for 60 seconds
+ * scheduled         core_threads threads for tasks that run later, or again and again: rota/sched.h
+ * single_scheduled  one such thread. Its settings cannot be changed.
  * thread_per_task   a new thread for each task, as pthread_create, but with futures, cancellation
  *                   and an end; threads may be NULL
  *
@@ -19,13 +21,15 @@
 #ifndef ROTA_FACTORY_H
 #define ROTA_FACTORY_H
 
-#include <rota/pool.h>
+#include <rota/sched.h>
 
 ROTA_BEGIN
 
 int rota_fixed_pool(unsigned threads, rota_executor **out); /* ROTA_EINVAL for 0 */
 int rota_single_thread(rota_executor **out);
 int rota_cached_pool(rota_executor **out);
+int rota_scheduled_pool(unsigned core_threads, rota_executor **out);
+int rota_single_scheduled(rota_executor **out);
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out);
 
 ROTA_END

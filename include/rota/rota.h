@@ -10,6 +10,7 @@
 #include <rota/future.h>
 #include <rota/pool.h>
 #include <rota/queue.h>
+#include <rota/sched.h>
 #include <rota/task.h>
 
 #endif

@@ -149,7 +149,7 @@ static int custom_shutdown(rota_executor *ex)
 /* What the user has queued is the user's to end. */
 static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
-    rota_task *none = NULL;
+    rota__chain none = {0};
     int status = custom_shutdown(ex);
 
     return status == ROTA_OK ? rota__hand_over(&none, drained, count) : status;

@@ -38,10 +38,14 @@ struct rota_executor {
 };
 
 /*
- * Tasks linked by `next` into *drained, or to their end if that is NULL (OWN-08):
- * the rest of kind->shutdown_now. After ROTA_ENOMEM they are still in the chain.
+ * A chain's tasks into *drained, or to their end if that is NULL (OWN-08): the
+ * rest of kind->shutdown_now. After ROTA_ENOMEM they are still in the chain.
  */
-int rota__hand_over(rota_task **chain, rota_task_list *drained, size_t *count);
+int rota__hand_over(rota__chain *chain, rota_task_list *drained, size_t *count);
+
+/* The end of a submission with this status: a future, which was made held if there is an `out`,
+   goes there, or away. */
+int rota__submitted(rota_future *future, int status, rota_future **out);
 
 /* Ends the life of a task that has run: E2. */
 void rota__task_release(rota_task *task);

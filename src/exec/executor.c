@@ -18,26 +18,9 @@ int rota_shutdown_now(rota_executor *ex, rota_task_list *drained)
     return ex != NULL ? ex->kind->shutdown_now(ex, drained, &count) : ROTA_EINVAL;
 }
 
-static size_t length(const rota_task *chain)
+int rota__hand_over(rota__chain *chain, rota_task_list *drained, size_t *count)
 {
-    size_t count = 0;
-
-    for (; chain != NULL; chain = chain->next)
-        count++;
-    return count;
-}
-
-static rota_task *take_first(rota_task **chain)
-{
-    rota_task *first = *chain;
-
-    *chain = first->next;
-    return first;
-}
-
-int rota__hand_over(rota_task **chain, rota_task_list *drained, size_t *count)
-{
-    rota_task_list list = {NULL, length(*chain)};
+    rota_task_list list = {NULL, chain->count};
 
     if (drained != NULL && list.count > 0) {
         list.tasks = rota__alloc_array(list.count, sizeof list.tasks[0]);
@@ -45,7 +28,7 @@ int rota__hand_over(rota_task **chain, rota_task_list *drained, size_t *count)
             return ROTA_ENOMEM;
     }
     for (size_t i = 0; i < list.count; i++) {
-        rota_task *task = take_first(chain);
+        rota_task *task = rota__chain_take(chain);
         if (drained != NULL)
             list.tasks[i] = task;
         else

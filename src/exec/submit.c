@@ -17,14 +17,8 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
     return status;
 }
 
-int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out)
+int rota__submitted(rota_future *future, int status, rota_future **out)
 {
-    if (ex == NULL || call == NULL || call->fn == NULL)
-        return ROTA_EINVAL;
-    rota_future *future = rota__future_new(call, out != NULL, sizeof *future);
-    if (future == NULL)
-        return ROTA_ENOMEM;
-    int status = ex->kind->execute(ex, &future->task);
     if (status == ROTA_OK) {
         if (out != NULL)
             *out = future;
@@ -34,6 +28,16 @@ int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out
     if (out != NULL)
         rota_future_unref(future);
     return status;
+}
+
+int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out)
+{
+    if (ex == NULL || call == NULL || call->fn == NULL)
+        return ROTA_EINVAL;
+    rota_future *future = rota__future_new(call, out != NULL, sizeof *future);
+    if (future == NULL)
+        return ROTA_ENOMEM;
+    return rota__submitted(future, ex->kind->execute(ex, &future->task), out);
 }
 
 int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out)

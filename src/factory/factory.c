@@ -40,6 +40,20 @@ int rota_cached_pool(rota_executor **out)
     return out != NULL ? pool_with_handoff(&options, out) : ROTA_EINVAL;
 }
 
+int rota_scheduled_pool(unsigned core_threads, rota_executor **out)
+{
+    return rota_sched_new(&(rota_sched_options){.core_threads = core_threads}, out);
+}
+
+int rota_single_scheduled(rota_executor **out)
+{
+    int status = rota_scheduled_pool(1, out);
+
+    if (status == ROTA_OK)
+        rota__pool_fix(*out);
+    return status;
+}
+
 /* A pool in which no thread ever waits for a second task. */
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out)
 {

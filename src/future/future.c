@@ -27,7 +27,7 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     if (future == NULL)
         return NULL;
     future->task.call = call != NULL ? *call : (rota_call){0};
-    future->task.next = NULL;
+    rota__store_relaxed(&future->task.next, NULL);
     future->task.error = 0;
     future->task.home = home;
     future->task.units = (uint8_t)units; /* by which destroy knows what was asked for */
@@ -39,6 +39,8 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     rota__store_relaxed(&future->actions, 0);
     rota__store_relaxed(&future->free_result, (uintptr_t)future->task.call.free_result);
     rota__store_relaxed(&future->event, NULL);
+    rota__store_relaxed(&future->keeper, 0);
+    rota__store_relaxed(&future->time, ROTA__NOT_SCHEDULED);
     future->result = NULL;
     return future;
 }
@@ -137,6 +139,8 @@ static bool ended(rota_future *future, future_end end)
 {
     if (end == FUTURE_TOO_LATE)
         return false;
+    if (end == FUTURE_WAS_PENDING)
+        rota__future_tell_keeper(future); /* F6; first: who waits for the end finds it gone */
     rota__future_finish(future);
     if (end == FUTURE_WAS_PENDING)
         rota__future_discard_argument(future); /* F4 */

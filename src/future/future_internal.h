@@ -19,6 +19,8 @@
  *       one, and whoever works on a future without holding it pins one. The
  *       storage goes with the last. A promise that no holder is left to
  *       complete is cancelled.
+ *   F6  Whoever ends a future that nobody runs tells its keeper, if it has one,
+ *       which is there until that returns: keeper.c.
  */
 #ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
 #define ROTA_FUTURE_FUTURE_INTERNAL_H
@@ -29,6 +31,9 @@
 #include <rota/future.h>
 
 typedef struct rota__event rota__event;
+typedef struct rota__keeper rota__keeper;
+
+#define ROTA__NOT_SCHEDULED INT64_MIN
 
 struct rota_future {
     rota_task task;                      /* first: a future is a task */
@@ -37,6 +42,8 @@ struct rota_future {
     void *result;                        /* F2; as is task.error */
     rota__atomic(uintptr_t) free_result; /* the function, or 0 */
     rota__atomic(rota__event *) event;   /* event.c only; made on demand */
+    rota__atomic(uintptr_t) keeper;      /* keeper.c only */
+    rota__atomic(rota_ns) time;          /* of its next run; or ROTA__NOT_SCHEDULED */
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct rota_future) <= 128,
@@ -124,6 +131,26 @@ void rota__future_finish(rota_future *future);
 
 /* Checks what a future that no one uses at the moment must be like. */
 void rota__future_check(const rota_future *future);
+
+/* -- Whoever has its task in a queue (keeper.c) --------------------------- */
+
+struct rota__keeper {
+    /* The future, which was kept, has ended before anybody ran it. On the thread that ended it. */
+    void (*ended)(rota__keeper *keeper, rota_future *future);
+    rota__atomic(uint32_t) guests; /* threads inside `ended` */
+};
+
+/* Before the task is where others can find it. */
+void rota__future_keep(rota_future *future, rota__keeper *keeper);
+
+/* Who took the task out, before it goes to anybody else. Nobody is told after that, though somebody
+   may be on the way to `ended` still. */
+void rota__future_unkeep(rota_future *future);
+
+void rota__future_tell_keeper(rota_future *future); /* F6 */
+
+/* The keeper keeps nothing any more: waits until nobody is inside, and it can be freed. */
+void rota__keeper_close(rota__keeper *keeper);
 
 /* -- Its descriptor (event.c) --------------------------------------------- */
 

@@ -95,6 +95,11 @@ rota_ns rota__os_now(void)
     return (rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec;
 }
 
+void rota__os_precise_timers(void)
+{
+    /* they are, or nothing can be done about it */
+}
+
 unsigned rota__os_cpu_count(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

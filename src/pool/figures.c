@@ -37,6 +37,7 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     submitted = pool->taken_out + add_up(pool, stats);
     stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
     submitted += stats->completed + stats->queued;
+    submitted -= rota__load_relaxed(&pool->requeued); /* after what it is a part of */
     if (submitted > pool->submitted)
         pool->submitted = submitted; /* who is on the way from one place to another was missed */
     stats->submitted = pool->submitted;
@@ -67,7 +68,8 @@ int rota__pool_describe(const rota_executor *ex, char *line, size_t size)
         return snprintf(line, size, "pool: of the parent process");
     fill(pool, &stats);
     return snprintf(
-        line, size, "pool: %s, %u threads of %u to %u, %u active, %zu queued, %llu completed",
-        states[rota_executor_state_of(ex)], stats.threads, stats.core_threads, stats.max_threads,
-        stats.active, stats.queued, (unsigned long long)stats.completed);
+        line, size, "%s: %s, %u threads of %u to %u, %u active, %zu queued, %llu completed",
+        pool->rules != NULL ? pool->rules->name : "pool", states[rota_executor_state_of(ex)],
+        stats.threads, stats.core_threads, stats.max_threads, stats.active, stats.queued,
+        (unsigned long long)stats.completed);
 }

@@ -7,7 +7,10 @@
 
 bool rota__pool_take_back(rota__pool *pool, rota_task *task)
 {
-    return pool->queue->kind->remove_element(pool->queue, task, ROTA__FRONT);
+    if (!pool->queue->kind->remove_element(pool->queue, task, ROTA__FRONT))
+        return false;
+    rota__pool_let_go(pool, task);
+    return true;
 }
 
 /* P2: the task is in the queue; will somebody run it? */
@@ -24,8 +27,8 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
             return ROTA_OK;
     }
     if (!rota__pool_take_back(pool, task))
-        return ROTA_OK;      /* somebody has it */
-    rota__pool_rescue(pool); /* also ends a pool that this task has held up */
+        return ROTA_OK;             /* somebody has it */
+    rota__pool_rescue(pool, false); /* also ends a pool that this task has held up */
     return status;
 }
 
@@ -34,6 +37,8 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
     uint32_t ctl = rota__ctl_load(&pool->ctl);
     int status;
 
+    if (ROTA__UNLIKELY(pool->rules != NULL))
+        return pool->rules->accept(pool, task);
     if (rota__ctl_workers(ctl) < rota__load_relaxed(&pool->core)) {
         status = rota__worker_add(pool, task, ROTA__TO_CORE);
         if (status == ROTA_OK)
@@ -50,13 +55,13 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
     status = rota__worker_add(pool, task, ROTA__TO_MAX);
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return status;
-    rota__pool_rescue(pool);
+    rota__pool_rescue(pool, false);
     if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
         return status;
     return ROTA_EREJECTED; /* those that there are have enough to do: POOL-28 */
 }
 
-static ROTA__NOINLINE int reject(rota__pool *pool, rota_task *task)
+ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
 {
     rota_reject *on_reject;
     void *ctx;
@@ -77,7 +82,7 @@ static int pool_execute(rota_executor *ex, rota_task *task)
     if (ROTA__UNLIKELY(!rota__pool_is_here(pool)))
         return ROTA_EREJECTED;
     status = rota__pool_accept(pool, task);
-    return ROTA__LIKELY(status != ROTA_EREJECTED) ? status : reject(pool, task);
+    return ROTA__LIKELY(status != ROTA_EREJECTED) ? status : rota__pool_reject(pool, task);
 }
 
 /* -- The queue ------------------------------------------------------------ */
@@ -94,7 +99,46 @@ void rota__pool_took_out(rota__pool *pool, size_t count)
     rota__mutex_lock(&pool->lock);
     pool->taken_out += count;
     rota__mutex_unlock(&pool->lock);
-    rota__pool_try_terminate(pool);
+    rota__pool_let_idle_go(pool);
+    rota__pool_try_terminate(pool); /* the last touch */
+}
+
+size_t rota__pool_drop(rota__pool *pool, rota__chain *chain)
+{
+    size_t count = chain->count;
+    rota_task *task;
+
+    while ((task = rota__chain_take(chain)) != NULL)
+        rota_task_discard(task);
+    rota__pool_took_out(pool, count);
+    return count;
+}
+
+typedef struct choice {
+    rota__which *which;
+    void *ctx;
+    rota__chain *chain;
+} choice;
+
+static bool choose(void *element, void *ctx)
+{
+    choice *chosen = ctx;
+
+    if (!chosen->which(element, chosen->ctx))
+        return false;
+    rota__chain_append(chosen->chain, element);
+    return true;
+}
+
+void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__chain *chain)
+{
+    rota__chain taken = {0};
+    choice chosen = {which, ctx, &taken};
+
+    pool->queue->kind->remove_if(pool->queue, choose, &chosen);
+    for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
+        rota__pool_let_go(pool, task);
+    rota__chain_join(chain, &taken);
 }
 
 bool rota_pool_remove(rota_executor *ex, rota_future *future)
@@ -111,32 +155,21 @@ bool rota_pool_remove(rota_executor *ex, rota_future *future)
 static bool is_cancelled(void *element, void *ctx)
 {
     rota_task *task = element;
-    rota_task **chain = ctx;
 
-    if (task->kind == ROTA__TASK_PLAIN
-        || rota_future_state_of(rota__future_of(task)) != ROTA_FUTURE_CANCELED)
-        return false;
-    task->next = *chain;
-    *chain = task;
-    return true;
+    (void)ctx;
+    return task->kind == ROTA__TASK_FUTURE
+           && rota_future_state_of(rota__future_of(task)) == ROTA_FUTURE_CANCELED;
 }
 
 size_t rota_pool_purge(rota_executor *ex)
 {
     rota__pool *pool = rota__as_pool(ex);
-    rota_task *chain = NULL;
-    size_t count;
+    rota__chain chain = {0};
 
     if (pool == NULL)
         return 0;
-    count = pool->queue->kind->remove_if(pool->queue, is_cancelled, &chain);
-    while (chain != NULL) {
-        rota_task *task = chain;
-        chain = task->next;
-        rota_task_discard(task);
-    }
-    rota__pool_took_out(pool, count);
-    return count;
+    rota__pool_take_if(pool, is_cancelled, NULL, &chain);
+    return rota__pool_drop(pool, &chain);
 }
 
 /* -- Beginning and end ---------------------------------------------------- */
@@ -163,7 +196,10 @@ static void pool_free(rota_executor *ex)
     rota__hand_over(&pool->drained, NULL, &count);
     rota_queue_free(pool->queue);
     rota__thread_plan_unref(pool->plan);
-    rota__free(pool, sizeof *pool);
+    if (pool->rules != NULL)
+        pool->rules->free(pool);
+    else
+        rota__free(pool, sizeof *pool);
 }
 
 static const rota__executor_kind pool_kind = {
@@ -181,9 +217,14 @@ void rota__pool_fix(rota_executor *ex)
     rota__pool_of(ex)->is_fixed = true;
 }
 
+bool rota__is_pool(const rota_executor *ex)
+{
+    return ex->kind == &pool_kind;
+}
+
 rota__pool *rota__as_pool(rota_executor *ex)
 {
-    if (ex == NULL || ex->kind != &pool_kind || !rota__pool_is_here(rota__pool_of(ex)))
+    if (ex == NULL || !rota__is_pool(ex) || !rota__pool_is_here(rota__pool_of(ex)))
         return NULL;
     return rota__pool_of(ex);
 }
@@ -196,7 +237,8 @@ static bool are_possible(const rota_pool_options *options)
            && options->keep_alive >= 0;
 }
 
-static void init(rota__pool *pool, const rota_pool_options *options, rota__thread_plan *plan)
+static void init(rota__pool *pool, const rota_pool_options *options, rota__thread_plan *plan,
+                 rota_queue *queue)
 {
     unsigned core = options->core_threads;
     rota_ns keep_alive = options->keep_alive;
@@ -205,6 +247,7 @@ static void init(rota__pool *pool, const rota_pool_options *options, rota__threa
         .executor = {&pool_kind},
         .generation = rota__generation_now(),
         .hooks = options->hooks,
+        .queue = queue,
         .strict_wait = options->strict_wait,
         .plan = plan,
         .on_reject = options->on_reject != NULL ? options->on_reject : rota_reject_abort,
@@ -221,30 +264,44 @@ static void init(rota__pool *pool, const rota_pool_options *options, rota__threa
     rota__list_init(&pool->waiters);
 }
 
-int rota_pool_new(const rota_pool_options *options, rota_executor **out)
+int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
+                    const rota__pool_rules *rules)
 {
+    rota_queue *queue = options->queue;
     rota__thread_plan *plan;
-    rota__pool *pool;
-    rota_queue *queue;
     int status;
 
-    if (options == NULL || out == NULL || !are_possible(options))
+    if (!are_possible(options))
         return ROTA_EINVAL;
     status = rota__thread_plan_new(&options->threads, &plan);
     if (status != ROTA_OK)
         return status;
-    queue = options->queue;
     if (queue == NULL)
         status = rota_linked_queue(ROTA_UNBOUNDED, &queue);
-    pool = status == ROTA_OK ? rota__alloc(sizeof *pool) : NULL;
-    if (pool == NULL) {
+    if (status != ROTA_OK) {
         rota__thread_plan_unref(plan);
-        if (status == ROTA_OK && options->queue == NULL)
-            rota_queue_free(queue);
-        return ROTA_ENOMEM;
+        return status;
     }
-    init(pool, options, plan);
-    pool->queue = queue;
+    init(pool, options, plan, queue);
+    pool->rules = rules;
+    return ROTA_OK;
+}
+
+int rota_pool_new(const rota_pool_options *options, rota_executor **out)
+{
+    rota__pool *pool;
+    int status;
+
+    if (options == NULL || out == NULL || !are_possible(options))
+        return ROTA_EINVAL;
+    pool = rota__alloc(sizeof *pool);
+    if (pool == NULL)
+        return ROTA_ENOMEM;
+    status = rota__pool_init(pool, options, NULL);
+    if (status != ROTA_OK) {
+        rota__free(pool, sizeof *pool);
+        return status;
+    }
     *out = &pool->executor;
     return ROTA_OK;
 }

@@ -62,8 +62,22 @@ typedef struct rota__worker {
     bool is_torn;                  /* its own: something ended the thread */
 } rota__worker;
 
+/* What a pool of another kind does differently. The queue comes with it. */
+typedef struct rota__pool_rules {
+    const char *name;
+    bool precise;                                     /* its workers wait for times */
+    int (*accept)(rota__pool *pool, rota_task *task); /* ROTA_EREJECTED: the handler's turn */
+    /* Runs a future's task, or cancels it. True: it is to run again, after this turn. */
+    bool (*run)(rota__pool *pool, rota_future *future);
+    bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it is not, after all */
+    void (*let_go)(rota__pool *pool, rota_future *future);  /* taken out, and will not come back */
+    void (*on_shutdown)(rota__pool *pool);
+    void (*free)(rota__pool *pool); /* ended, with an empty queue that is gone */
+} rota__pool_rules;
+
 struct rota__pool {
-    rota_executor executor; /* first */
+    rota_executor executor;        /* first */
+    const rota__pool_rules *rules; /* NULL: a plain pool */
     rota__ctl ctl;
     uint32_t generation; /* P6 */
     rota_queue *queue;
@@ -92,8 +106,10 @@ struct rota__pool {
     uint64_t completed;     /* of those that left, and of others that ran tasks */
     uint64_t taken_out;     /* tasks that left the queue unrun */
     uint64_t rejected;
-    uint64_t submitted; /* the most that was ever told */
-    rota_task *drained; /* by shutdown_now, not handed over yet */
+    uint64_t submitted;  /* the most that was ever told */
+    rota__chain drained; /* by shutdown_now, not handed over yet */
+
+    rota__atomic(uint64_t) requeued; /* runs of tasks that came again; under the queue's lock */
 };
 
 static inline bool rota__pool_is_here(const rota__pool *pool)
@@ -106,10 +122,18 @@ static inline rota__pool *rota__pool_of(rota_executor *ex)
     return ROTA__CONTAINER(ex, rota__pool, executor);
 }
 
+bool rota__is_pool(const rota_executor *ex);
 rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or P6 */
 void rota__pool_fix(rota_executor *ex);       /* before anybody else has it */
 
 /* -- pool.c --------------------------------------------------------------- */
+
+/* A pool in memory of the caller's. Ownership of the queue passes with ROTA_OK. */
+int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
+                    const rota__pool_rules *rules);
+
+/* What the handler says to a task that was not accepted. */
+int rota__pool_reject(rota__pool *pool, rota_task *task);
 
 /* Steps 1 to 3 of taking a task; ROTA_EREJECTED: the handler's turn. */
 int rota__pool_accept(rota__pool *pool, rota_task *task);
@@ -117,6 +141,19 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task); /* P2: it is in th
 
 /* True: it was queued and is not any more. */
 bool rota__pool_take_back(rota__pool *pool, rota_task *task);
+
+/* Takes all of which `which` says so out of the queue, and appends it to the chain. */
+void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__chain *chain);
+
+/* Discards all in the chain, which were queued: how many. */
+size_t rota__pool_drop(rota__pool *pool, rota__chain *chain);
+
+/* One that was taken out does not come back: before it goes to anybody else. */
+static inline void rota__pool_let_go(rota__pool *pool, rota_task *task)
+{
+    if (pool->rules != NULL && task->kind == ROTA__TASK_FUTURE)
+        pool->rules->let_go(pool, rota__future_of(task));
+}
 
 /* So many tasks were, unrun: the pool may end now. */
 void rota__pool_took_out(rota__pool *pool, size_t count);
@@ -130,11 +167,14 @@ int rota__worker_add(rota__pool *pool, rota_task *first, rota__bound bound);
 
 /*
  * After a worker could not be made: POOL-61. If none is left for what others have
- * queued in the belief that it was coming, tries again, and else runs it here.
- * Then ends the pool if it can.
+ * queued in the belief that it was coming, tries again, and else runs it here;
+ * what is not due yet only if the caller may wait. Then ends the pool if it can.
  */
-void rota__pool_rescue(rota__pool *pool);
+void rota__pool_rescue(rota__pool *pool, bool may_wait);
 void rota__pool_wake_idle(rota__pool *pool, bool all);
+
+/* Something left the queue unrun: a worker that stays on for it need not any more. */
+void rota__pool_let_idle_go(rota__pool *pool);
 void rota__pool_join_ended(rota__pool *pool);
 
 /* -- turn.c --------------------------------------------------------------- */

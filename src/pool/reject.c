@@ -47,6 +47,7 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
             return ROTA_EREJECTED;
         bool found = pool->queue->kind->remove(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
         if (found) {
+            rota__pool_let_go(pool, oldest);
             rota_task_discard(oldest);
             rota__pool_took_out(pool, 1);
         }

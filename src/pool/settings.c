@@ -181,7 +181,7 @@ static int prestart(rota_executor *ex, unsigned most, unsigned *started)
     *started = count; /* true also if more was wanted: POOL-61 */
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return ROTA_OK;
-    rota__pool_rescue(pool);
+    rota__pool_rescue(pool, false);
     return ROTA_EAGAIN;
 }
 

@@ -127,8 +127,10 @@ int rota__pool_shutdown(rota_executor *ex)
     if (rota_is_shutdown(ex) || !rota__ctl_advance(&pool->ctl, ROTA_SHUTDOWN))
         return ROTA_OK;
     rota__queue_send_producers_away(pool->queue);
+    if (pool->rules != NULL)
+        pool->rules->on_shutdown(pool);
     rota__pool_wake_idle(pool, true);
-    rota__pool_rescue(pool); /* what is queued still runs, also if its worker is gone */
+    rota__pool_rescue(pool, false); /* what is queued still runs, also if its worker is gone */
     return ROTA_OK;
 }
 
@@ -144,57 +146,40 @@ static void stop_workers(rota__pool *pool)
     rota__mutex_unlock(&pool->lock);
 }
 
-typedef struct drain {
-    rota_task *first;
-    rota_task **last;
-    size_t count;
-} drain;
-
-static bool append(void *element, void *ctx)
+static bool is_any(void *element, void *ctx)
 {
-    rota_task *task = element;
-    drain *drained = ctx;
-
-    task->next = NULL;
-    *drained->last = task;
-    drained->last = &task->next;
-    drained->count++;
+    (void)element;
+    (void)ctx;
     return true;
 }
 
-/* POOL-54: everything, in the queue's order. */
-static rota_task *drain_queue(rota__pool *pool)
+/* POOL-54: everything, in the queue's order as far as it has one. */
+static void drain_queue(rota__pool *pool, rota__chain *drained)
 {
-    drain drained = {.last = &drained.first};
     void *task;
 
-    while (pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK)
-        append(task, &drained);
-    pool->queue->kind->remove_if(pool->queue, append, &drained);
+    while (pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK) {
+        rota__pool_let_go(pool, task);
+        rota__chain_append(drained, task);
+    }
+    rota__pool_take_if(pool, is_any, NULL, drained);
     rota__mutex_lock(&pool->lock);
-    pool->taken_out += drained.count;
-    *drained.last = pool->drained; /* what an earlier call had no memory to hand over */
-    pool->drained = NULL;
+    pool->taken_out += drained->count;
+    rota__chain_join(drained, &pool->drained); /* what an earlier call had no memory to hand over */
     rota__mutex_unlock(&pool->lock);
-    return drained.first;
 }
 
-static void keep(rota__pool *pool, rota_task *chain)
+static void keep(rota__pool *pool, rota__chain *drained)
 {
-    rota_task **last = &chain;
-
-    while (*last != NULL)
-        last = &(*last)->next;
     rota__mutex_lock(&pool->lock);
-    *last = pool->drained;
-    pool->drained = chain;
+    rota__chain_join(&pool->drained, drained);
     rota__mutex_unlock(&pool->lock);
 }
 
 int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
     rota__pool *pool = rota__pool_of(ex);
-    rota_task *chain = NULL;
+    rota__chain chain = {0};
     int status;
 
     if (!rota__pool_is_here(pool))
@@ -203,10 +188,10 @@ int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *
         rota__queue_send_producers_away(pool->queue);
         stop_workers(pool);
     }
-    chain = drain_queue(pool);
+    drain_queue(pool, &chain);
     status = rota__hand_over(&chain, drained, count);
     if (status != ROTA_OK)
-        keep(pool, chain);
+        keep(pool, &chain);
     rota__pool_try_terminate(pool);
     return status;
 }

@@ -31,9 +31,11 @@ typedef struct turn {
     rota__pool *pool;
     rota__worker *worker; /* NULL: no worker runs it */
     rota_task *task;
+    const rota__pool_rules *rules; /* the pool's, if it is the pool that runs it; or NULL */
     bool has_hooks;
     rota__execution execution; /* of the hooks, if there are any */
     bool has_begun;
+    bool comes_again; /* is to be queued anew */
     int error;
 } turn;
 
@@ -65,8 +67,10 @@ static void run_bare(void *arg)
     now->has_begun = true;
     if (now->task->kind == ROTA__TASK_PLAIN)
         run_plain(now);
-    else
+    else if (ROTA__LIKELY(now->rules == NULL))
         rota__future_run(rota__future_of(now->task));
+    else
+        now->comes_again = now->rules->run(now->pool, rota__future_of(now->task));
 }
 
 static void begin_and_run(void *arg)
@@ -143,6 +147,10 @@ static void end_turn(turn *now)
         rota__execution_end(&now->execution);
     }
     count_completed(now);
+    if (now->comes_again && now->rules->requeue(now->pool, rota__future_of(now->task)))
+        return; /* it is not ours any more */
+    if (now->rules != NULL)
+        rota__pool_let_go(now->pool, now->task);
     rota__task_release(now->task);
 }
 
@@ -170,7 +178,7 @@ static void run(turn *now)
 
 void rota__pool_run_task(rota__pool *pool, rota__worker *worker, rota_task *task)
 {
-    turn now = {.pool = pool, .worker = worker, .task = task};
+    turn now = {.pool = pool, .worker = worker, .task = task, .rules = pool->rules};
 
     count(&now, ROTA__ONE_RUNNING);
     run(&now);
@@ -178,7 +186,8 @@ void rota__pool_run_task(rota__pool *pool, rota__worker *worker, rota_task *task
 
 void rota__pool_run_first(rota__worker *worker)
 {
-    turn now = {.pool = worker->pool, .worker = worker, .task = worker->first};
+    rota__pool *pool = worker->pool;
+    turn now = {.pool = pool, .worker = worker, .task = worker->first, .rules = pool->rules};
 
     worker->first = NULL;
     if (now.task != NULL)

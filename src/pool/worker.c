@@ -5,6 +5,7 @@
 #include "pool/pool_internal.h"
 
 #include "base/alloc.h"
+#include "base/time.h"
 
 /* -- Fetching ------------------------------------------------------------- */
 
@@ -33,6 +34,18 @@ static bool leaves(rota__pool *pool, uint32_t ctl, bool timed_out)
     }
 }
 
+/* How long it waits before it may leave: SCHED-20. */
+static rota_ns idle_time(rota__pool *pool, uint32_t workers, bool stays)
+{
+    rota_ns keep_alive = rota__load_relaxed(&pool->keep_alive);
+
+    if (!may_time_out(pool, workers))
+        return ROTA_FOREVER;
+    if (!stays)
+        return keep_alive;
+    return rota__time_add(rota__queue_opens_in(pool->queue), keep_alive); /* the last one's */
+}
+
 /* NULL: the worker is counted out and leaves. */
 static rota_task *fetch(rota__pool *pool)
 {
@@ -46,10 +59,8 @@ static rota_task *fetch(rota__pool *pool)
             if (leaves(pool, ctl, timed_out))
                 return NULL;
         }
-        int status =
-            may_time_out(pool, rota__ctl_workers(ctl))
-                ? rota_queue_poll_timed(pool->queue, rota__load_relaxed(&pool->keep_alive), &task)
-                : rota_queue_take(pool->queue, &task);
+        int status = rota_queue_poll_timed(
+            pool->queue, idle_time(pool, rota__ctl_workers(ctl), timed_out), &task);
         if (ROTA__LIKELY(status == ROTA_OK))
             return task;
         timed_out = status == ROTA_ETIMEDOUT; /* else it was woken: conditions afresh */
@@ -147,7 +158,7 @@ static void leave_registry(void *arg)
     rota__mutex_unlock(&pool->lock);
     rota__pool_try_terminate(pool);
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
-        rota__pool_rescue(pool);
+        rota__pool_rescue(pool, true);
     rota__queue_send_producers_away(pool->queue); /* P7 */
 }
 
@@ -174,9 +185,14 @@ static void leave_torn(void *arg)
 
 /* -- Coming --------------------------------------------------------------- */
 
-/* With the lock held: so many are there for certain, whether all of them know it yet or not. */
+/* With the lock held: so many are there for certain, whether all of them know it yet or not; those
+   among them that are counted out, and leave, are not of the pool any more. */
 static void note_size(rota__pool *pool, uint32_t size)
 {
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+
+    if (size > workers)
+        size = workers;
     if (size > pool->largest)
         pool->largest = size; /* POOL-47 */
 }
@@ -190,6 +206,8 @@ static void present(rota__worker *worker)
     self->helper = pool->strict_wait ? NULL : &worker->helper;
     if (worker->plan->threads.interrupt_signal != 0)
         self->signalled = &worker->thread;
+    if (pool->rules != NULL && pool->rules->precise)
+        rota__os_precise_timers();
     rota__mutex_lock(&pool->lock);
     worker->self = self;
     note_size(pool, ++pool->alive);
@@ -301,15 +319,22 @@ static bool must_run_it_here(rota__pool *pool)
     }
 }
 
-void rota__pool_rescue(rota__pool *pool)
+#define RETRY ROTA_MS(100) /* before it tries again to make a worker */
+
+void rota__pool_rescue(rota__pool *pool, bool may_wait)
 {
     rota__visit visit;
     void *task;
 
     rota__visit_begin(&visit, &pool->executor); /* E3 */
-    while (must_run_it_here(pool)
-           && pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK)
-        rota__pool_run_task(pool, NULL, task);
+    while (must_run_it_here(pool)) {
+        int status = may_wait ? rota_queue_poll_timed(pool->queue, RETRY, &task)
+                              : pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL);
+        if (status == ROTA_OK)
+            rota__pool_run_task(pool, NULL, task);
+        else if (!may_wait)
+            break;
+    }
     rota__visit_end(&visit);
     rota__pool_try_terminate(pool); /* it may have taken what that waited for */
 }
@@ -333,4 +358,12 @@ void rota__pool_wake_idle(rota__pool *pool, bool all)
             break;
     }
     rota__mutex_unlock(&pool->lock);
+}
+
+void rota__pool_let_idle_go(rota__pool *pool)
+{
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+
+    if (workers > 0 && may_time_out(pool, workers) && rota__queue_is_empty(pool->queue))
+        rota__pool_wake_idle(pool, true);
 }

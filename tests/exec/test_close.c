@@ -41,16 +41,13 @@ static int fake_shutdown(rota_executor *executor)
 static int fake_shutdown_now(rota_executor *executor, rota_task_list *drained, size_t *count)
 {
     struct kind_of_ours *self = of(executor);
-    rota_task *chain = NULL;
+    rota__chain chain = {0};
 
     self->stops++;
     if (self->stop_status != ROTA_OK)
         return self->stop_status;
-    for (size_t i = self->stops > 1 ? 0 : QUEUED; i > 0; i--) {
-        rota_task *task = test_task(test_probe_call(&self->probes[i - 1]), NULL);
-        task->next = chain;
-        chain = task;
-    }
+    for (size_t i = self->stops > 1 ? QUEUED : 0; i < QUEUED; i++)
+        rota__chain_append(&chain, test_task(test_probe_call(&self->probes[i]), NULL));
     return rota__hand_over(&chain, drained, count);
 }
 

@@ -45,6 +45,8 @@ unsigned rota__os_cpu_count(void)
     return 2;
 }
 
+void rota__os_precise_timers(void) {}
+
 void rota__os_pin(unsigned cpu)
 {
     (void)cpu;

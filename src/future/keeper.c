@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keeper.c - whoever has a future's task in a queue hears that the future has ended.
+ *
+ * The word `keeper` is the keeper's address, or 0. A keeper may be freed once it
+ * keeps nothing; a thread that ends a future must not be on its way to it then.
+ * So it comes in two steps:
+ *
+ *   K1  A keeper is there while a word has its address: whoever takes the word
+ *       back, by unkeep, is inside the keeper, or keeps it there otherwise.
+ *   K2  Who wants to enter sets BUSY beside the address, which unkeep waits out,
+ *       counts itself in, and then takes the word back: a few instructions.
+ *   K3  Who is counted in is waited for before the keeper is freed, and touches it
+ *       as the last thing when it counts itself out.
+ */
+#include "future/future_internal.h"
+
+#define BUSY ((uintptr_t)1)
+
+void rota__future_keep(rota_future *future, rota__keeper *keeper)
+{
+    rota__store_release(&future->keeper, (uintptr_t)keeper); /* pairs with tell_keeper */
+}
+
+void rota__future_unkeep(rota_future *future)
+{
+    uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of K2 */
+    unsigned turns = 0;
+
+    while (word != 0) {
+        if (word & BUSY) { /* K2 */
+            rota__backoff(&turns);
+            word = rota__load_acquire(&future->keeper);
+        } else if (rota__cas_acq_rel(&future->keeper, &word, 0)) {
+            return;
+        }
+    }
+}
+
+void rota__future_tell_keeper(rota_future *future)
+{
+    uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with keep */
+    rota__keeper *keeper = (rota__keeper *)word;
+
+    if (word == 0 || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))
+        return;                              /* nobody has it, or not any more */
+    rota__add_relaxed(&keeper->guests, 1);   /* seen by close, after unkeep: */
+    rota__store_release(&future->keeper, 0); /* K2 */
+    keeper->ended(keeper, future);
+    rota__sub_release(&keeper->guests, 1); /* K3; pairs with close */
+}
+
+void rota__keeper_close(rota__keeper *keeper)
+{
+    unsigned turns = 0;
+
+    while (rota__load_acquire(&keeper->guests) != 0)
+        rota__backoff(&turns);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delayed.c - tasks by the time at which they are due: a heap in which each task
+ * knows its place, so that one of millions is taken out in the time of a few
+ * steps. Nothing is allocated for a task but its slot.
+ */
+#include "sched/sched_internal.h"
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "queue/locked.h"
+
+typedef struct delayed {
+    rota__locked locked;
+    rota__heap heap;
+    uint64_t sequence; /* of the next to come */
+    rota__admits *admits;
+    void *ctx;
+} delayed;
+
+static delayed *delayed_of(rota__locked *locked)
+{
+    return ROTA__CONTAINER(locked, delayed, locked);
+}
+
+static rota_task *task_of(const rota__heap_item *item)
+{
+    return ROTA__CONTAINER((rota__heap_item *)(uintptr_t)item, rota_task, place);
+}
+
+static bool is_series(const rota_task *task)
+{
+    return task->periodic;
+}
+
+/* -- In and out ----------------------------------------------------------- */
+
+static int insert_again(delayed *self, rota__series *series)
+{
+    rota_task *task = &series->future.task;
+    rota_ns time = rota__load_relaxed(&series->future.time);
+
+    self->heap.spare--; /* D2: so this cannot fail */
+    return rota__heap_insert(&self->heap, &task->place, time, series->sequence);
+}
+
+static int insert_new(delayed *self, rota_task *task)
+{
+    rota_ns time = task->kind == ROTA__TASK_FUTURE
+                       ? rota__load_relaxed(&rota__future_of(task)->time)
+                       : rota__now();
+    int status = rota__heap_insert(&self->heap, &task->place, time, self->sequence);
+
+    if (status != ROTA_OK)
+        return status;
+    if (is_series(task))
+        rota__series_of(rota__future_of(task))->sequence = self->sequence;
+    self->sequence++; /* SCHED-04 */
+    return ROTA_OK;
+}
+
+static int insert(rota__locked *locked, void *element, rota__end end)
+{
+    delayed *self = delayed_of(locked);
+    rota_task *task = element;
+
+    (void)end;
+    if (!self->admits(self->ctx, task)) /* D1 */
+        return ROTA_EREJECTED;
+    rota__heap_item_init(&task->place);
+    if (is_series(task) && rota__series_of(rota__future_of(task))->has_run)
+        return insert_again(self, rota__series_of(rota__future_of(task)));
+    return insert_new(self, task);
+}
+
+static void take_out(delayed *self, rota_task *task)
+{
+    if (is_series(task))
+        self->heap.spare++; /* D2: the slot that becomes free */
+    rota__heap_remove(&self->heap, &task->place);
+}
+
+static void *take(rota__locked *locked, rota__end end)
+{
+    delayed *self = delayed_of(locked);
+    const rota__heap_slot *top = rota__heap_top(&self->heap);
+    rota_task *task;
+
+    (void)end;
+    if (top == NULL)
+        return NULL;
+    task = task_of(top->item);
+    take_out(self, task);
+    return task;
+}
+
+void rota__delayed_settle(rota_queue *queue)
+{
+    rota__locked *locked = rota__locked_of(queue);
+
+    rota__mutex_lock(&locked->lock);
+    delayed_of(locked)->heap.spare--;
+    rota__mutex_unlock(&locked->lock);
+}
+
+static void *peek(rota__locked *locked, rota__end end)
+{
+    const rota__heap_slot *top = rota__heap_top(&delayed_of(locked)->heap);
+
+    (void)end;
+    return top != NULL ? task_of(top->item) : NULL;
+}
+
+static size_t room(rota__locked *locked)
+{
+    (void)locked;
+    return ROTA_UNBOUNDED;
+}
+
+/* -- By name, and all of them --------------------------------------------- */
+
+static const rota__heap_slot *find(rota__locked *locked, const void *element)
+{
+    const rota_task *task = element;
+
+    return rota__heap_find(&delayed_of(locked)->heap, &task->place);
+}
+
+static bool remove_element(rota__locked *locked, const void *element, rota__end from)
+{
+    const rota__heap_slot *slot = find(locked, element);
+
+    (void)from;
+    if (slot == NULL)
+        return false;
+    take_out(delayed_of(locked), task_of(slot->item));
+    return true;
+}
+
+static bool contains(rota__locked *locked, const void *element)
+{
+    return find(locked, element) != NULL;
+}
+
+typedef struct choice {
+    rota__which *drop;
+    void *ctx;
+    size_t series; /* of those that it drops */
+} choice;
+
+static bool choose(rota__heap_item *item, void *ctx)
+{
+    choice *chosen = ctx;
+    bool counts = is_series(task_of(item)); /* before it is dropped */
+
+    if (!chosen->drop(task_of(item), chosen->ctx))
+        return false;
+    chosen->series += counts;
+    return true;
+}
+
+static void filter(rota__locked *locked, rota__which *drop, void *ctx)
+{
+    rota__heap *heap = &delayed_of(locked)->heap;
+    choice chosen = {.drop = drop, .ctx = ctx};
+
+    rota__heap_filter(heap, choose, &chosen);
+    heap->spare += chosen.series; /* D2 */
+}
+
+/* In one go, and in no certain order: DWQ-06. */
+static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    const rota__heap *heap = &delayed_of(locked)->heap;
+    size_t count;
+
+    (void)from;
+    rota__mutex_lock(&locked->lock);
+    count = heap->count;
+    for (size_t i = 0; i < count; i++)
+        visit(task_of(heap->slots[i].item), ctx);
+    rota__mutex_unlock(&locked->lock);
+    return count;
+}
+
+/* -- Time ----------------------------------------------------------------- */
+
+static rota_ns due(rota__locked *locked)
+{
+    const rota__heap_slot *top = rota__heap_top(&delayed_of(locked)->heap);
+
+    return top != NULL ? top->time : ROTA_FOREVER;
+}
+
+static bool is_due(rota__locked *locked, const void *element)
+{
+    const rota__heap_slot *slot = find(locked, element);
+
+    return slot != NULL && rota__has_passed(slot->time);
+}
+
+static size_t count_due(rota__locked *locked, size_t most)
+{
+    return rota__heap_count_until(&delayed_of(locked)->heap, rota__now(), most);
+}
+
+/* -- Beginning and end ---------------------------------------------------- */
+
+static void delayed_free(rota__locked *locked)
+{
+    delayed *self = delayed_of(locked);
+
+    rota__heap_free(&self->heap);
+    rota__free(self, sizeof *self);
+}
+
+static const rota__queue_kind delayed_kind = {ROTA__LOCKED_KIND, .each = each};
+
+static const rota__container delayed_container = {
+    .insert = insert,
+    .take = take,
+    .peek = peek,
+    .room = room,
+    .due = due,
+    .count_due = count_due,
+    .is_due = is_due,
+    .remove_element = remove_element,
+    .contains = contains,
+    .filter = filter,
+    .free = delayed_free,
+};
+
+int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out)
+{
+    delayed *self = rota__alloc(sizeof *self);
+
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    rota__locked_init(&self->locked, &delayed_kind, &delayed_container, ROTA_UNBOUNDED);
+    self->heap = (rota__heap){0};
+    self->sequence = 0;
+    self->admits = admits;
+    self->ctx = ctx;
+    *out = &self->locked.queue;
+    return ROTA_OK;
+}

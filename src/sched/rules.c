@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules.c - what a scheduled pool does differently from a plain one.
+ */
+#include "sched/sched_internal.h"
+
+#include "base/alloc.h"
+#include "base/time.h"
+
+/* -- What may run --------------------------------------------------------- */
+
+static rota_executor_state state_of(const rota__pool *pool)
+{
+    return rota__ctl_state(rota__ctl_load(&pool->ctl));
+}
+
+/* After shutdown: SCHED-23, SCHED-24. What has no future is due at once. */
+static bool policies_allow(rota__sched *sched, const rota_task *task)
+{
+    if (task->kind == ROTA__TASK_PLAIN)
+        return true;
+    if (task->periodic)
+        return rota__load_relaxed(&sched->keep_periodic);
+    return !rota__load_relaxed(&sched->drop_delayed)
+           || rota__has_passed(rota__load_relaxed(&((const rota_future *)task)->time));
+}
+
+static bool may_run(rota__sched *sched, const rota_task *task)
+{
+    rota_executor_state state = state_of(&sched->pool);
+
+    return state == ROTA_RUNNING || (state == ROTA_SHUTDOWN && policies_allow(sched, task));
+}
+
+/* -- Queueing ------------------------------------------------------------- */
+
+/* A new one while the pool runs; one that comes again while it may, and is wanted. */
+bool rota__sched_admits(void *ctx, rota_task *task)
+{
+    rota__sched *sched = ctx;
+    rota_future *future = rota__future_of(task);
+
+    if (!task->periodic || !rota__series_of(future)->has_run)
+        return state_of(&sched->pool) == ROTA_RUNNING;        /* SCHED-17 */
+    if (rota_future_is_done(future) || !may_run(sched, task)) /* SCHED-22 */
+        return false;
+    rota__store_relaxed(&sched->pool.requeued, rota__load_relaxed(&sched->pool.requeued) + 1);
+    return true;
+}
+
+/* Core threads come as tasks do, and one for any task: SCHED-18, SCHED-19. */
+static int see_to_worker(rota__pool *pool)
+{
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    int status = ROTA_OK;
+
+    if (workers < rota__load_relaxed(&pool->core))
+        status = rota__worker_add(pool, NULL, ROTA__TO_CORE);
+    else if (workers == 0)
+        status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
+    if (status == ROTA_EREJECTED || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
+        return ROTA_OK; /* others have come, or shut it down, who see to the rest */
+    return status;
+}
+
+int rota__sched_admit(rota__sched *sched, rota_task *task)
+{
+    rota__pool *pool = &sched->pool;
+    int status;
+
+    if (state_of(pool) != ROTA_RUNNING)
+        return ROTA_EREJECTED;
+    status = sched->decorate != NULL ? sched->decorate(task, sched->decorate_ctx) : ROTA_OK;
+    if (status != ROTA_OK)
+        return status;
+    if (task->kind == ROTA__TASK_FUTURE)
+        rota__future_keep(rota__future_of(task), &sched->keeper);
+    status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
+    if (status != ROTA_OK) {
+        if (task->kind == ROTA__TASK_FUTURE)
+            rota__future_unkeep(rota__future_of(task));
+        return status;
+    }
+    status = see_to_worker(pool);
+    if (status == ROTA_OK || !rota__pool_take_back(pool, task))
+        return ROTA_OK;
+    rota__pool_rescue(pool, false);
+    return status; /* SCHED-35 */
+}
+
+/* rota_execute and rota_submit: now. */
+static int accept_now(rota__pool *pool, rota_task *task)
+{
+    if (task->kind == ROTA__TASK_FUTURE)
+        rota__store_relaxed(&rota__future_of(task)->time, rota__now());
+    if (task->periodic)
+        rota__series_of(rota__future_of(task))->has_run = false; /* in this pool */
+    return rota__sched_admit(rota__sched_of(pool), task);
+}
+
+/* -- Running -------------------------------------------------------------- */
+
+static bool run(rota__pool *pool, rota_future *future)
+{
+    if (!may_run(rota__sched_of(pool), &future->task)) { /* SCHED-21 */
+        rota_future_cancel(future);
+        return false;
+    }
+    if (future->task.periodic)
+        return rota__future_run_and_reset(future);
+    rota__future_run(future);
+    return false;
+}
+
+/* -period, or the most there is. */
+static rota_ns negated(rota_ns period)
+{
+    return period != INT64_MIN ? -period : INT64_MAX;
+}
+
+/* How far a run that was to begin at `time` lies behind: whole periods. */
+static rota_ns missed(const rota__series *series, rota_ns time)
+{
+    rota_ns late;
+
+    if (!series->skips_missed || __builtin_sub_overflow(rota__now(), time, &late) || late < 0)
+        return 0;
+    return late - late % series->period;
+}
+
+static rota_ns next_time(const rota__series *series)
+{
+    rota_ns time = rota__load_relaxed(&series->future.time);
+
+    if (series->period < 0)
+        return rota__time_add(rota__now(), negated(series->period)); /* SCHED-13 */
+    time = rota__time_add(time, missed(series, time));
+    return rota__time_add(time, series->period); /* SCHED-12 */
+}
+
+static bool requeue(rota__pool *pool, rota_future *future)
+{
+    rota__series *series = rota__series_of(future);
+
+    rota__store_relaxed(&future->time, next_time(series));
+    series->has_run = true;
+    if (pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
+        return true;
+    rota_future_cancel(future); /* SCHED-22; without effect if that is why */
+    return false;
+}
+
+static void let_go(rota__pool *pool, rota_future *future)
+{
+    rota__future_unkeep(future);
+    if (future->task.periodic)
+        rota__delayed_settle(pool->queue); /* D2 */
+}
+
+/* -- Cancelled, or not wanted any more ------------------------------------ */
+
+void rota__sched_ended(rota__keeper *keeper, rota_future *future)
+{
+    rota__sched *sched = ROTA__CONTAINER(keeper, rota__sched, keeper);
+    rota__pool *pool = &sched->pool;
+
+    if (rota__load_relaxed(&sched->keep_cancelled) || !rota__pool_is_here(pool)
+        || !rota__pool_take_back(pool, &future->task))
+        return;
+    rota__task_release(&future->task);
+    rota__pool_took_out(pool, 1);
+}
+
+static bool is_unwanted(void *element, void *ctx)
+{
+    const rota_task *task = element;
+
+    if (task->kind == ROTA__TASK_FUTURE && rota_future_is_done((const rota_future *)task))
+        return true; /* SCHED-26 */
+    return !policies_allow(ctx, task);
+}
+
+void rota__sched_tidy(rota__sched *sched)
+{
+    rota__chain chain = {0};
+
+    rota__mutex_lock(&sched->pool.lock);   /* who changed a policy before has left it, */
+    rota__mutex_unlock(&sched->pool.lock); /* and who will, finds the pool shut down */
+    rota__pool_take_if(&sched->pool, is_unwanted, sched, &chain);
+    rota__pool_drop(&sched->pool, &chain);
+}
+
+static void on_shutdown(rota__pool *pool)
+{
+    rota__sched_tidy(rota__sched_of(pool));
+}
+
+static void free_sched(rota__pool *pool)
+{
+    rota__sched *sched = rota__sched_of(pool);
+
+    rota__keeper_close(&sched->keeper);
+    rota__free(sched, sizeof *sched);
+}
+
+const rota__pool_rules rota__sched_rules = {
+    .name = "scheduled pool",
+    .precise = true,
+    .accept = accept_now,
+    .run = run,
+    .requeue = requeue,
+    .let_go = let_go,
+    .on_shutdown = on_shutdown,
+    .free = free_sched,
+};

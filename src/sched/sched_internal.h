@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched_internal.h - the scheduled pool: a pool whose queue is a heap of tasks by
+ * time, with rules of its own for what is queued, run again, and left at shutdown.
+ *
+ *   sched.c      a pool is made; tasks are scheduled
+ *   rules.c      what is admitted, run, queued again, and dropped at shutdown
+ *   delayed.c    the heap of tasks, as a queue
+ *
+ *   D1  Whether a task may enter the heap is decided with the heap's lock held,
+ *       by the pool's state and the task's own. Who changes one of those does so
+ *       first, and then goes through the heap, or looks for the task in it. So
+ *       one of the two sees the other: no task stays that may not run any more,
+ *       and none that was cancelled.
+ *   D2  A periodic task that was taken out finds its place in the heap free when it
+ *       comes back, without memory (heap.h, H3); or it is settled, once.
+ */
+#ifndef ROTA_SCHED_INTERNAL_H
+#define ROTA_SCHED_INTERNAL_H
+
+#include "pool/pool_internal.h"
+
+#include <rota/sched.h>
+
+/* A future whose task is periodic. */
+typedef struct rota__series {
+    rota_future future; /* first */
+    rota_ns period;     /* > 0: rate; < 0: delay, so negated */
+    bool skips_missed;
+    bool has_run;      /* is in the heap for another time, or about to be */
+    uint64_t sequence; /* of its first time in the heap, and so of all: SCHED-05 */
+} rota__series;
+
+typedef struct rota__sched {
+    rota__pool pool; /* first */
+    rota__keeper keeper;
+    int (*decorate)(rota_task *task, void *ctx);
+    void *decorate_ctx;
+
+    /* Policies: written with the pool's lock held, read at any time. */
+    rota__atomic(bool) drop_delayed;
+    rota__atomic(bool) keep_periodic;
+    rota__atomic(bool) keep_cancelled;
+} rota__sched;
+
+static inline rota__sched *rota__sched_of(rota__pool *pool)
+{
+    return ROTA__CONTAINER(pool, rota__sched, pool);
+}
+
+static inline rota__series *rota__series_of(rota_future *future)
+{
+    return ROTA__CONTAINER(future, rota__series, future);
+}
+
+/* -- rules.c -------------------------------------------------------------- */
+
+bool rota__sched_admits(void *ctx, rota_task *task); /* rota__admits; ctx is the pool */
+
+extern const rota__pool_rules rota__sched_rules;
+
+/* Queues a task, whose time is set. ROTA_EREJECTED: the handler's turn. */
+int rota__sched_admit(rota__sched *sched, rota_task *task);
+
+/* Drops what the policies do not let run any more: SCHED-23 to SCHED-26. */
+void rota__sched_tidy(rota__sched *sched);
+
+void rota__sched_ended(rota__keeper *keeper, rota_future *future); /* the keeper's */
+
+/* -- delayed.c ------------------------------------------------------------ */
+
+/* May this task enter the heap? With its lock held: D1. */
+typedef bool rota__admits(void *ctx, rota_task *task);
+
+/* A queue of rota_task. */
+int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out);
+
+/* A series that was taken out does not come back: D2. */
+void rota__delayed_settle(rota_queue *queue);
+
+#endif
