@@ -49,6 +49,28 @@ rota_pool_options test_options(rota_executor *pool)
     return options;
 }
 
+rota_executor *test_sched(rota_sched_options options)
+{
+    rota_executor *sched = NULL;
+
+    test_check(rota_sched_new(&options, &sched) == ROTA_OK);
+    return sched;
+}
+
+rota_sched_options test_sched_options(rota_executor *sched)
+{
+    rota_sched_options options;
+
+    test_check(rota_sched_options_get(sched, &options) == ROTA_OK);
+    return options;
+}
+
+void test_stop(rota_executor *pool)
+{
+    test_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    test_check(rota_close(pool) == ROTA_OK);
+}
+
 struct wanted {
     rota_executor *pool;
     uint64_t count;

@@ -27,6 +27,12 @@ rota_queue *test_handoff(void);
 rota_pool_stats test_stats(rota_executor *pool);
 rota_pool_options test_options(rota_executor *pool);
 
+rota_executor *test_sched(rota_sched_options options); /* a scheduled one */
+rota_sched_options test_sched_options(rota_executor *sched);
+
+/* Closes a pool and discards what it has queued, due or not. */
+void test_stop(rota_executor *pool);
+
 void test_await_threads(rota_executor *pool, unsigned count);
 void test_await_active(rota_executor *pool, unsigned count);
 void test_await_completed(rota_executor *pool, uint64_t count);
@@ -72,5 +78,17 @@ void *test_count(void *counter); /* a task: adds one to an atomic_uint, which it
 
 /* Asserts that these ran, in this order, and no others. */
 void test_journal_is(const test_journal *journal, const unsigned *numbers, unsigned count);
+
+/* -- Tests in virtual time (timed.c) --------------------------------------------------------- */
+
+/* A test's setup and teardown: test_with_memory, and the clock of rota_test_internal.h. */
+int test_clock_before(void **state);
+int test_clock_after(void **state);
+
+#define test_with_clock(test) \
+    cmocka_unit_test_setup_teardown(test, test_clock_before, test_clock_after)
+
+/* Lets time pass, and waits until all `count` workers wait for a task again. */
+void test_pass(rota_executor *pool, rota_ns duration, size_t count);
 
 #endif

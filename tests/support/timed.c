@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "pools.h"
+
+#include "rota_test_internal.h"
+
+int test_clock_before(void **state)
+{
+    test_clock_install();
+    return test_memory_before(state);
+}
+
+int test_clock_after(void **state)
+{
+    test_clock_remove();
+    return test_memory_after(state);
+}
+
+void test_pass(rota_executor *pool, rota_ns duration, size_t count)
+{
+    test_clock_advance(duration);
+    test_await_waiting(pool, count);
+}
