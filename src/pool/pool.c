@@ -190,6 +190,8 @@ static void pool_free(rota_executor *ex)
 
     if (!rota__pool_is_here(pool))
         return;
+    if (pool->rules != NULL)
+        pool->rules->close(pool);
     rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
     rota__mutex_unlock(&pool->lock);
     rota__pool_join_ended(pool);

@@ -72,7 +72,8 @@ typedef struct rota__pool_rules {
     bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it is not, after all */
     void (*let_go)(rota__pool *pool, rota_future *future);  /* taken out, and will not come back */
     void (*on_shutdown)(rota__pool *pool);
-    void (*free)(rota__pool *pool); /* ended, with an empty queue that is gone */
+    void (*close)(rota__pool *pool); /* ended: returns when nobody is inside any more */
+    void (*free)(rota__pool *pool);  /* after that, with an empty queue that is gone */
 } rota__pool_rules;
 
 struct rota__pool {

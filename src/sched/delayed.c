@@ -145,7 +145,7 @@ static bool contains(rota__locked *locked, const void *element)
 typedef struct choice {
     rota__which *drop;
     void *ctx;
-    size_t series; /* of those that it drops */
+    rota__heap *heap;
 } choice;
 
 static bool choose(rota__heap_item *item, void *ctx)
@@ -155,17 +155,16 @@ static bool choose(rota__heap_item *item, void *ctx)
 
     if (!chosen->drop(task_of(item), chosen->ctx))
         return false;
-    chosen->series += counts;
+    chosen->heap->spare += counts; /* D2; at once, as the heap gives memory back afterwards */
     return true;
 }
 
 static void filter(rota__locked *locked, rota__which *drop, void *ctx)
 {
     rota__heap *heap = &delayed_of(locked)->heap;
-    choice chosen = {.drop = drop, .ctx = ctx};
+    choice chosen = {.drop = drop, .ctx = ctx, .heap = heap};
 
     rota__heap_filter(heap, choose, &chosen);
-    heap->spare += chosen.series; /* D2 */
 }
 
 /* In one go, and in no certain order: DWQ-06. */

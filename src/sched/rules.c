@@ -195,12 +195,15 @@ static void on_shutdown(rota__pool *pool)
     rota__sched_tidy(rota__sched_of(pool));
 }
 
+/* Before the queue goes, in which who cancels looks for its task: K3. */
+static void close_sched(rota__pool *pool)
+{
+    rota__keeper_close(&rota__sched_of(pool)->keeper);
+}
+
 static void free_sched(rota__pool *pool)
 {
-    rota__sched *sched = rota__sched_of(pool);
-
-    rota__keeper_close(&sched->keeper);
-    rota__free(sched, sizeof *sched);
+    rota__free(rota__sched_of(pool), sizeof(rota__sched));
 }
 
 const rota__pool_rules rota__sched_rules = {
@@ -211,5 +214,6 @@ const rota__pool_rules rota__sched_rules = {
     .requeue = requeue,
     .let_go = let_go,
     .on_shutdown = on_shutdown,
+    .close = close_sched,
     .free = free_sched,
 };
