@@ -180,10 +180,6 @@ void rota__pool_join_ended(rota__pool *pool);
 
 /* -- turn.c --------------------------------------------------------------- */
 
-/* Calls it, unless it is NULL, with an interrupt flag of its own: what wakes an idle worker is not
-   for hooks (INT-09). */
-void rota__pool_call_apart(void (*hook)(void *ctx), void *ctx);
-
 /* Runs it and ends it, with hooks and counts. `worker` is the calling thread's, or NULL. */
 void rota__pool_run_task(rota__pool *pool, rota__worker *worker, rota_task *task);
 

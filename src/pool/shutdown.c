@@ -25,7 +25,7 @@ static void terminate(rota__pool *pool)
 {
     rota__link *link;
 
-    rota__pool_call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
+    rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
     while ((link = rota__list_take_first(&pool->waiters)) != NULL)

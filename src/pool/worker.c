@@ -86,7 +86,7 @@ static void work(void *arg)
     const rota_threads *threads = &worker->plan->threads;
     rota_task *task;
 
-    rota__pool_call_apart(threads->on_start, threads->ctx);
+    rota__call_apart(threads->on_start, threads->ctx);
     rota__pool_run_first(worker);
     while (rota__pool_is_here(pool) && (task = fetch(pool)) != NULL)
         rota__pool_run_task(pool, worker, task);
@@ -138,7 +138,7 @@ static void call_on_exit(void *arg)
 {
     rota__worker *worker = arg;
 
-    rota__pool_call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
+    rota__call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
 }
 
 /* After all foreign code, also if that has ended the thread once more. */
@@ -305,14 +305,26 @@ int rota__worker_add(rota__pool *pool, rota_task *first, rota__bound bound)
     return count_in(pool, first != NULL, bound) ? start(pool, first) : ROTA_EREJECTED;
 }
 
-/* With no worker and something queued: false if somebody has come for it, or nobody may. */
-static bool must_run_it_here(rota__pool *pool)
+static bool has_any_begun(rota__pool *pool)
+{
+    rota__mutex_lock(&pool->lock);
+    bool has_begun = pool->alive > 0;
+    rota__mutex_unlock(&pool->lock);
+    return has_begun;
+}
+
+/*
+ * With no worker and something queued: false if somebody has come for it, or nobody may. Who may
+ * wait does not count on one that may still fail to start, as whoever makes it may not.
+ */
+static bool must_run_it_here(rota__pool *pool, bool may_wait)
 {
     for (;;) {
         uint32_t ctl = rota__ctl_load(&pool->ctl);
-        if (rota__ctl_workers(ctl) > 0 || rota__ctl_state(ctl) >= ROTA_STOP
-            || rota__queue_is_empty(pool->queue))
+        if (rota__ctl_state(ctl) >= ROTA_STOP || rota__queue_is_empty(pool->queue))
             return false;
+        if (rota__ctl_workers(ctl) > 0)
+            return may_wait && !has_any_begun(pool);
         int status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
         if (status != ROTA_EREJECTED) /* else something has changed just now */
             return status != ROTA_OK;
@@ -327,7 +339,7 @@ void rota__pool_rescue(rota__pool *pool, bool may_wait)
     void *task;
 
     rota__visit_begin(&visit, &pool->executor); /* E3 */
-    while (must_run_it_here(pool)) {
+    while (must_run_it_here(pool, may_wait)) {
         int status = may_wait ? rota_queue_poll_timed(pool->queue, RETRY, &task)
                               : pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL);
         if (status == ROTA_OK)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turn.c - one task on one thread, with what is called around it.
+ */
+#include "exec/exec_internal.h"
+
+#include "os/os.h"
+
+/* -- Foreign code --------------------------------------------------------- */
+
+static void begin_apart(rota__execution *execution)
+{
+    rota__execution_begin(execution, NULL);
+    execution->may_fail = false;
+}
+
+void rota__call_apart(void (*hook)(void *ctx), void *ctx)
+{
+    rota__execution execution;
+
+    if (hook == NULL)
+        return;
+    begin_apart(&execution);
+    rota__store_relaxed(&execution.interrupted, 0); /* also on a thread that is stopped */
+    hook(ctx);
+    rota__execution_end(&execution);
+}
+
+/* -- Running a task ------------------------------------------------------- */
+
+typedef struct plain_turn {
+    rota__run run;
+    rota__turn *turn;
+} plain_turn;
+
+static void plain_ended(rota__run *run)
+{
+    plain_turn *plain = ROTA__CONTAINER(run, plain_turn, run);
+
+    rota__execution_end(&run->execution);
+    plain->turn->error = run->execution.error;
+}
+
+static void run_plain(rota__turn *now)
+{
+    plain_turn plain = {.run = {.task = now->task, .ended = plain_ended}, .turn = now};
+
+    rota__execution_begin(&plain.run.execution, NULL);
+    rota__run_body(&plain.run);
+}
+
+static void run_bare(void *arg)
+{
+    rota__turn *now = arg;
+
+    now->has_begun = true;
+    if (now->task->kind == ROTA__TASK_PLAIN)
+        run_plain(now);
+    else if (ROTA__LIKELY(now->run == NULL))
+        rota__future_run(rota__future_of(now->task));
+    else
+        now->run(now, rota__future_of(now->task));
+}
+
+static void begin_and_run(void *arg)
+{
+    rota__turn *now = arg;
+    const rota_hooks *hooks = now->hooks;
+
+    if (hooks->before_execute != NULL)
+        hooks->before_execute(now->executor, now->task, hooks->ctx);
+    run_bare(now);
+}
+
+/* -- What came of it ------------------------------------------------------ */
+
+static int outcome(rota__turn *now)
+{
+    rota_future *future;
+
+    if (now->task->kind == ROTA__TASK_PLAIN)
+        return now->error == 0 ? ROTA_OK : ROTA_EFAILED;
+    future = rota__future_of(now->task);
+    now->error = rota_future_error(future);
+    if (now->error != 0)
+        return ROTA_EFAILED;
+    return rota_future_state_of(future) == ROTA_FUTURE_CANCELED ? ROTA_ECANCELED : ROTA_OK;
+}
+
+static bool is_observed(const rota__turn *now)
+{
+    return now->task->kind == ROTA__TASK_FUTURE && rota__future_is_held(rota__future_of(now->task));
+}
+
+static void tell_unobserved(const rota__turn *now)
+{
+    const rota_hooks *hooks = now->hooks;
+
+    if (hooks->unobserved_failure != NULL && !is_observed(now))
+        hooks->unobserved_failure(now->executor, rota_task_call(now->task), now->error, hooks->ctx);
+}
+
+static void tell(rota__turn *now)
+{
+    const rota_hooks *hooks = now->hooks;
+    int status = outcome(now);
+
+    if (hooks->after_execute != NULL)
+        hooks->after_execute(now->executor, now->task, status, now->error, hooks->ctx);
+    if (status == ROTA_EFAILED)
+        tell_unobserved(now);
+}
+
+static void end_turn(rota__turn *now)
+{
+    if (now->has_hooks) {
+        tell(now);
+        rota__execution_end(&now->execution);
+    }
+    now->ended(now);
+}
+
+/* The task, or the hook before it, ended the thread: GEN-14. */
+static void turn_torn(void *arg)
+{
+    rota__turn *now = arg;
+
+    if (!now->has_begun && now->task->kind == ROTA__TASK_FUTURE)
+        rota_future_cancel(rota__future_of(now->task));
+    end_turn(now);
+}
+
+void rota__turn_run(rota__turn *now)
+{
+    const rota_hooks *hooks = now->hooks;
+
+    now->has_hooks = hooks->before_execute != NULL || hooks->after_execute != NULL
+                     || hooks->unobserved_failure != NULL;
+    if (now->has_hooks)
+        begin_apart(&now->execution);
+    rota__os_guarded(begin_and_run, turn_torn, now);
+    end_turn(now);
+}
+
+static void end_bare(void *arg)
+{
+    rota__turn *now = arg;
+
+    if (now->hooks != NULL && outcome(now) == ROTA_EFAILED)
+        tell_unobserved(now);
+    rota__task_release(now->task);
+}
+
+void rota__turn_run_bare(rota__turn *now)
+{
+    rota__os_guarded(run_bare, end_bare, now);
+    end_bare(now);
+}
