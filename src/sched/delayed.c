@@ -63,10 +63,11 @@ static int insert(rota__locked *locked, void *element, rota__end end)
 {
     delayed *self = delayed_of(locked);
     rota_task *task = element;
+    int status = self->admits(self->ctx, task); /* D1 */
 
     (void)end;
-    if (!self->admits(self->ctx, task)) /* D1 */
-        return ROTA_EREJECTED;
+    if (status != ROTA_OK)
+        return status;
     rota__heap_item_init(&task->place);
     if (is_series(task) && rota__series_of(rota__future_of(task))->has_run)
         return insert_again(self, rota__series_of(rota__future_of(task)));

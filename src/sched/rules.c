@@ -34,18 +34,33 @@ static bool may_run(rota__sched *sched, const rota_task *task)
 
 /* -- Queueing ------------------------------------------------------------- */
 
-/* A new one while the pool runs; one that comes again while it may, and is wanted. */
-bool rota__sched_admits(void *ctx, rota_task *task)
+static bool is_done(const rota_task *task)
+{
+    return task->kind == ROTA__TASK_FUTURE && rota_future_is_done((const rota_future *)task);
+}
+
+static bool has_run(rota_task *task)
+{
+    return task->periodic && rota__series_of(rota__future_of(task))->has_run;
+}
+
+/* A new one while the pool runs; one that comes again while it may; both while they are wanted. */
+int rota__sched_admits(void *ctx, rota_task *task)
 {
     rota__sched *sched = ctx;
-    rota_future *future = rota__future_of(task);
 
-    if (!task->periodic || !rota__series_of(future)->has_run)
-        return state_of(&sched->pool) == ROTA_RUNNING;        /* SCHED-17 */
-    if (rota_future_is_done(future) || !may_run(sched, task)) /* SCHED-22 */
-        return false;
+    if (!has_run(task)) {
+        if (state_of(&sched->pool) != ROTA_RUNNING)
+            return ROTA_EREJECTED; /* SCHED-17 */
+        return is_done(task) && !rota__load_relaxed(&sched->keep_cancelled) ? ROTA_ECANCELED
+                                                                            : ROTA_OK;
+    }
+    if (is_done(task))
+        return ROTA_ECANCELED;
+    if (!may_run(sched, task)) /* SCHED-22 */
+        return ROTA_EREJECTED;
     rota__store_relaxed(&sched->pool.requeued, rota__load_relaxed(&sched->pool.requeued) + 1);
-    return true;
+    return ROTA_OK;
 }
 
 /* Core threads come as tasks do, and one for any task: SCHED-18, SCHED-19. */
@@ -63,6 +78,32 @@ static int see_to_worker(rota__pool *pool)
     return status;
 }
 
+/* It did not come in. If it was cancelled on the way, that is as if it had been in. */
+static int not_queued(rota__pool *pool, rota_task *task, int status)
+{
+    if (task->kind == ROTA__TASK_FUTURE)
+        rota__future_unkeep(rota__future_of(task));
+    if (status != ROTA_ECANCELED)
+        return status;
+    rota__task_release(task);
+    rota__pool_took_out(pool, 1);
+    return ROTA_OK;
+}
+
+/* Somebody may have run `task` and freed it: only its address counts. */
+static bool is_unrun(void *element, void *task)
+{
+    return element == task && !has_run(element);
+}
+
+static bool take_back(rota__pool *pool, rota_task *task)
+{
+    rota__chain chain = {0};
+
+    rota__pool_take_if(pool, is_unrun, task, &chain);
+    return chain.count > 0;
+}
+
 int rota__sched_admit(rota__sched *sched, rota_task *task)
 {
     rota__pool *pool = &sched->pool;
@@ -76,14 +117,13 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     if (task->kind == ROTA__TASK_FUTURE)
         rota__future_keep(rota__future_of(task), &sched->keeper);
     status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
-    if (status != ROTA_OK) {
-        if (task->kind == ROTA__TASK_FUTURE)
-            rota__future_unkeep(rota__future_of(task));
-        return status;
-    }
+    if (status != ROTA_OK)
+        return not_queued(pool, task, status);
     status = see_to_worker(pool);
-    if (status == ROTA_OK || !rota__pool_take_back(pool, task))
+    if (status == ROTA_OK)
         return ROTA_OK;
+    if (!take_back(pool, task))
+        status = ROTA_OK; /* somebody has it */
     rota__pool_rescue(pool, false);
     return status; /* SCHED-35 */
 }
@@ -175,9 +215,7 @@ static bool is_unwanted(void *element, void *ctx)
 {
     const rota_task *task = element;
 
-    if (task->kind == ROTA__TASK_FUTURE && rota_future_is_done((const rota_future *)task))
-        return true; /* SCHED-26 */
-    return !policies_allow(ctx, task);
+    return is_done(task) || !policies_allow(ctx, task); /* SCHED-26 */
 }
 
 void rota__sched_tidy(rota__sched *sched)

@@ -55,7 +55,7 @@ static inline rota__series *rota__series_of(rota_future *future)
 
 /* -- rules.c -------------------------------------------------------------- */
 
-bool rota__sched_admits(void *ctx, rota_task *task); /* rota__admits; ctx is the pool */
+int rota__sched_admits(void *ctx, rota_task *task); /* rota__admits; ctx is the pool */
 
 extern const rota__pool_rules rota__sched_rules;
 
@@ -69,8 +69,8 @@ void rota__sched_ended(rota__keeper *keeper, rota_future *future); /* the keeper
 
 /* -- delayed.c ------------------------------------------------------------ */
 
-/* May this task enter the heap? With its lock held: D1. */
-typedef bool rota__admits(void *ctx, rota_task *task);
+/* May this task enter the heap? With its lock held: D1. ROTA_EREJECTED; ROTA_ECANCELED: it is done. */
+typedef int rota__admits(void *ctx, rota_task *task);
 
 /* A queue of rota_task. */
 int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out);
