@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 
 WARM = 0.3  # seconds that a program runs before it is measured: Java compiles meanwhile
-PATIENCE = 60  # seconds until a run that does not end has lost something
+PATIENCE = 120  # seconds until a run that does not end has lost something
 
-JAVA = ["java", "-Xms512m", "-Xmx512m", "-XX:-UsePerfData", "-cp", ".", "Jdk"]
+JAVA = ["-XX:-UsePerfData", "-cp", ".", "Jdk"]
 
 
 # -- What is measured ----------------------------------------------------------------------------
@@ -77,8 +77,8 @@ def rota(*words, league=""):
     return Peer("rota", "./rota", *words, league=league)
 
 
-def jdk(*words, league=""):
-    return Peer("Jdk.class", *JAVA, *words, league=league)
+def jdk(*words, league="", heap="512m"):
+    return Peer("Jdk.class", "java", f"-Xms{heap}", f"-Xmx{heap}", *JAVA, *words, league=league)
 
 
 # The lines of the table: what they say of the figures of all runs, one list a run.
@@ -103,10 +103,11 @@ class Row:
     first   where the search for this number begins
     most    and where it ends
     once    in the last round only
+    slow    not in a quick run
     """
 
     def __init__(self, request, words, lines, cpu=None, but=(), count=None, first=1600,
-                 most=2_000_000, once=False):
+                 most=2_000_000, once=False, slow=False):
         self.request = request
         self.words = words
         self.lines = lines
@@ -116,6 +117,7 @@ class Row:
         self.first = first
         self.most = most
         self.once = once
+        self.slow = slow
         self.fit = {}  # the count of a run, by peer
         self.runs = {}  # by peer: figures of each run
 
@@ -126,19 +128,22 @@ class Row:
 
 class Group:
     """Rows for the same peers, which stand in parts: whose they are, and by name the columns. The
-    first part is rota's."""
+    first part is rota's. `ratios` are to others, by name: to the best of these, or of all in the
+    same league."""
 
-    def __init__(self, title, words, parts, rows):
+    def __init__(self, title, words, parts, rows, ratios=None):
         self.title = title
         self.words = words
         self.parts = parts
         self.rows = rows
+        self.ratios = ratios or {"/ best": None}
 
-    def narrow(self, there, words):
+    def narrow(self, there, words, quick):
         """Leaves the peers that are there, and the rows that all the words are in."""
         self.parts = [(owner, {name: peer for name, peer in peers.items() if there(peer)})
                       for owner, peers in self.parts]
-        self.rows = [row for row in self.rows if set(words) <= {*self.words, *row.words}]
+        self.rows = [row for row in self.rows if set(words) <= {*self.words, *row.words}
+                     and not (quick and row.slow)]
 
     def ours(self):
         return self.parts[0][1]
@@ -231,7 +236,7 @@ class Others:
 
 # -- The table -----------------------------------------------------------------------------------
 
-LABEL, WIDTH = 16, 8  # of the columns
+LABEL, WIDTH = 20, 8  # of the columns
 
 
 def number(value):
@@ -248,15 +253,16 @@ def line(label, *parts):
 
 def heading(group):
     """Two lines: whose the columns are, and their names."""
-    parts = [*group.parts, ("/ best", group.ours())]
+    parts = [*group.parts, *((name, group.ours()) for name in group.ratios)]
     owners = [[""] * (len(peers) - 1) + [owner] for owner, peers in parts if peers]
     return line("", *owners) + "\n" + line(group.title, *(peers for _, peers in parts))
 
 
-def ratio(group, peer, found):
-    """How it compares with the best other of its league."""
-    best = min((found[other] for other in group.others()
-                if other.league == peer.league and found.get(other) is not None), default=0)
+def ratio(group, peer, rivals, found):
+    """How it compares with the best of the rivals, or else of the others of its league."""
+    if rivals is None:
+        rivals = [other for other in group.others() if other.league == peer.league]
+    best = min((found[rival] for rival in rivals if found.get(rival) is not None), default=0)
     return f"{found[peer] / best:.2f}" if best and found.get(peer) is not None else "-"
 
 
@@ -270,8 +276,9 @@ def table(groups, lines_of):
                 found = {peer: tell(runs) for peer, runs in row.runs.items()}
                 cells = [[number(found.get(peer)) for peer in peers.values()]
                          for _, peers in group.parts]
-                print(line("  " + label, *cells,
-                           [ratio(group, peer, found) for peer in group.ours().values()]))
+                ratios = [[ratio(group, peer, rivals, found) for peer in group.ours().values()]
+                          for rivals in group.ratios.values()]
+                print(line("  " + label, *cells, *ratios))
 
 
 # -- The program ---------------------------------------------------------------------------------
@@ -291,13 +298,14 @@ def arguments(name, doc):
     return options
 
 
-def run(name, doc, groups, unit, each, packages, rounds):
+def run(name, doc, groups, unit, each, packages, rounds, judge=None):
     """`unit` is what the numbers are, `each` what the processor time is for; `packages` tells by
     file what is not installed when that file is not there; `rounds` how many there are, and in a
-    quick run."""
+    quick run; `judge` has the last word, after the table."""
     options = arguments(name, doc)
     for group in groups:
-        group.narrow(lambda peer: (options.folder / peer.file).exists(), options.words)
+        group.narrow(lambda peer: (options.folder / peer.file).exists(), options.words,
+                     options.quick)
     if not any(group.rows for group in groups):
         sys.exit(f"No row has all these words. See bench/run {name} --help")
 
@@ -309,13 +317,17 @@ def run(name, doc, groups, unit, each, packages, rounds):
     for peer in {peer for group in groups for peer in group.peers()}:
         peer.stop()
 
-    print(f"{unit}, the median of {turns.rounds} runs of {1000 * turns.seconds:.0f} ms\n"
+    timed = any(row.count is None for group in groups for row in group.rows)
+    print(f"{unit}, the median of {turns.rounds} runs"
+          + (f" of {1000 * turns.seconds:.0f} ms\n" if timed else "\n") +
           f"{os.cpu_count()} CPUs{others.text()}")
     print("/ best: rota's number divided by that of the best other; below 1, rota is better")
     table(groups, lambda row: row.lines)
     if options.cpu:
         print(f"\nns of processor time for each {each}, the mean of the same runs")
         table(groups, lambda row: row.cpu)
+    if judge:
+        judge()
     missing = [package for file, package in packages.items()
                if not (options.folder / file).exists()]
     print(f"\nEvery run: {results}")

@@ -40,6 +40,8 @@ for word; do
     bench)
         need libglib2.0-dev pkg-config --exists glib-2.0
         need libuv1-dev pkg-config --exists libuv
+        need libevent-dev pkg-config --exists libevent_core
+        need libev-dev test -e /usr/include/ev.h
         need libaprutil1-dev pkg-config --exists apr-util-1
         need libtbb-dev test -e /usr/include/tbb/concurrent_queue.h
         need openjdk-17-jdk-headless command -v javac

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Jdk.java - the JDK's ThreadPoolExecutor, measured as driver.c does it, on a queue: linked, array
 
-import com.sun.management.OperatingSystemMXBean;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Scanner;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -25,31 +18,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.locks.LockSupport;
 
-final class Jdk {
-    static final long US = 1000;
-    static final long MS = 1000 * US;
-
+final class Jdk extends Bench {
     static final class Request {
         String kind, bound, mode;
         boolean futures;
         int producers, workers;
         long count;
-    }
-
-    static void fail(String what) {
-        System.err.println(what);
-        System.exit(1);
-    }
-
-    static void sleepUntil(long then) {
-        for (long left; (left = then - System.nanoTime()) > 0;)
-            LockSupport.parkNanos(left);
-    }
-
-    static void sleepFor(long ns) {
-        sleepUntil(System.nanoTime() + ns);
     }
 
     // -- Tasks, and who counts them ---------------------------------------------------------------
@@ -264,9 +239,6 @@ final class Jdk {
         }
     }
 
-    static final OperatingSystemMXBean SYSTEM =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-
     static void measureTasks(Request request, Task[] tasks) throws Exception {
         Producer[] producers = new Producer[request.producers];
         CyclicBarrier start = new CyclicBarrier(producers.length);
@@ -347,21 +319,6 @@ final class Jdk {
         print(";%.0f", (double) (System.nanoTime() - begin) / request.count);
     }
 
-    /**
-     * Processor time of all threads of the process, those of Java itself, too, but for this one.
-     * What the JDK has for this knows only hundredths of a second.
-     */
-    static long cpuOfOthers() throws IOException {
-        long all = 0;
-        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
-            for (Path thread : threads)
-                all += Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
-        } catch (NoSuchFileException e) {
-            return cpuOfOthers(); // one has just ended
-        }
-        return all - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    }
-
     static void measureIdle(Request request) throws Exception {
         Pool pool = makeWarm(request);
         letAllMeet(pool, request.workers);
@@ -390,14 +347,6 @@ final class Jdk {
     }
 
     // -- Memory -----------------------------------------------------------------------------------
-
-    /** The bytes of the heap that are in use. */
-    static long used() {
-        Runtime runtime = Runtime.getRuntime();
-        for (int i = 0; i < 3; i++)
-            runtime.gc();
-        return runtime.totalMemory() - runtime.freeMemory();
-    }
 
     static void measureBytes(Request request) throws Exception {
         Pool pool = makeWarm(request);
@@ -429,10 +378,6 @@ final class Jdk {
     }
 
     // -- Requests ---------------------------------------------------------------------------------
-
-    static void print(String format, Object... values) {
-        System.out.printf(Locale.ROOT, format, values);
-    }
 
     static void measure(Request request) throws Exception {
         switch (request.mode) {

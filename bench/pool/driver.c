@@ -25,21 +25,12 @@
  */
 #include "peer.h"
 
-#include <errno.h>
-#include <inttypes.h>
+#include <bench/driver.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { THREADS = 64 };
-
-#define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
 
 struct request {
     const char *kind;
@@ -48,33 +39,6 @@ struct request {
     unsigned producers, workers;
     uint64_t count;
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    exit(1);
-}
-
-static uint64_t now(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
-}
-
-static void sleep_until(uint64_t then)
-{
-    struct timespec time = {(time_t)(then / (1000 * MS)), (long)(then % (1000 * MS))};
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-        ;
-}
-
-static void sleep_for(uint64_t ns)
-{
-    sleep_until(now(CLOCK_MONOTONIC) + ns);
-}
 
 /* -- Tasks, and who counts them -------------------------------------------------------------- */
 
@@ -462,29 +426,11 @@ static void measure_rate(const struct request *request)
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
-/* The bytes of this process that are in memory. */
-static uint64_t resident(void)
-{
-    uint64_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (file == NULL || fscanf(file, "%*u %" SCNu64, &pages) != 1)
-        fail("no /proc/self/statm");
-    fclose(file);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void *hold(void *gate)
 {
     pthread_mutex_lock(gate);
     pthread_mutex_unlock(gate);
     return NULL;
-}
-
-/* Difference for each, also if there is less than before. */
-static double more(uint64_t after, uint64_t before, uint64_t count)
-{
-    return ((double)after - (double)before) / (double)count;
 }
 
 static void measure_bytes(const struct request *request)
@@ -562,7 +508,6 @@ static void answer(const char *program, const struct request *request)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
     struct request request = {.kind = argc > 1 ? argv[1] : "",
                               .futures = argc > 2 && strcmp(argv[2], "futures") == 0};
     int words;
@@ -570,7 +515,7 @@ int main(int argc, char **argv)
     while ((words = scanf("%15s %15s %u %u %" SCNu64, request.bound, request.mode,
                           &request.producers, &request.workers, &request.count))
            == 5)
-        answer(slash ? slash + 1 : argv[0], &request);
+        answer(name_of(argv[0]), &request);
     if (words != EOF)
         fail("a request is: BOUND MODE PRODUCERS WORKERS COUNT");
     return 0;

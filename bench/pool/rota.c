@@ -2,48 +2,9 @@
 /* rota.c - rota's thread pool on a queue: linked, array; counted is linked and counts its bytes */
 #include "peer.h"
 
+#include <bench/counted.h>
 #include <rota/pool.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* -- Memory that is counted ------------------------------------------------------------------ */
-
-static atomic_size_t bytes;
-
-static void *counted_alloc(size_t size, void *ctx)
-{
-    void *block = malloc(size);
-
-    (void)ctx;
-    if (block != NULL)
-        atomic_fetch_add_explicit(&bytes, size, memory_order_relaxed);
-    return block;
-}
-
-static void counted_free(void *block, size_t size, void *ctx)
-{
-    (void)ctx;
-    atomic_fetch_sub_explicit(&bytes, size, memory_order_relaxed);
-    free(block);
-}
-
-static void count_bytes(void)
-{
-    static const rota_allocator counted = {.alloc = counted_alloc, .free = counted_free};
-    static bool set;
-
-    if (!set && rota_set_allocator(&counted) != ROTA_OK)
-        abort();
-    set = true;
-}
-
-size_t peer_bytes(void)
-{
-    return atomic_load(&bytes);
-}
-
-/* -- The peer -------------------------------------------------------------------------------- */
 
 static int make_queue(const char *kind, size_t capacity, rota_queue **queue)
 {
@@ -67,6 +28,11 @@ void *peer_make(const char *kind, unsigned threads, size_t capacity)
     if (rota_pool_new(&options, &pool) != ROTA_OK || rota_pool_prestart(pool, &started) != ROTA_OK)
         abort();
     return pool;
+}
+
+size_t peer_bytes(void)
+{
+    return atomic_load(&counted_bytes);
 }
 
 void peer_free(void *pool)

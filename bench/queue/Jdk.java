@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Jdk.java - the JDK's queues, measured as driver.c does it: array, linked, transfer, handoff, fair
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
-import java.util.Locale;
 import java.util.Scanner;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -12,7 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.SynchronousQueue;
 
-final class Jdk {
+final class Jdk extends Bench {
     /** What a thread does with `count` elements; returns their sum. */
     interface Role {
         long run(BlockingQueue<Integer> queue, BlockingQueue<Integer> back, long count)
@@ -37,11 +34,6 @@ final class Jdk {
                 fail(e.toString());
             }
         }
-    }
-
-    static void fail(String what) {
-        System.err.println(what);
-        System.exit(1);
     }
 
     static BlockingQueue<Integer> make(String kind, String bound) {
@@ -148,9 +140,6 @@ final class Jdk {
 
     // -- Measuring --------------------------------------------------------------------------------
 
-    static final OperatingSystemMXBean SYSTEM =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-
     static void measure(String kind, String bound, String mode, int producers, int consumers,
             long count) throws InterruptedException {
         Worker[] workers = new Worker[producers + consumers];
@@ -183,8 +172,8 @@ final class Jdk {
         }
         if (left != 0)
             fail("what came out is not what went in");
-        System.out.printf(Locale.ROOT, "jdk-%s;%s;%s;%d;%d;%.2f;%.2f%n", kind, bound, mode,
-                producers, consumers, (double) (end - begin) / count, (double) cpu / count);
+        print("jdk-%s;%s;%s;%d;%d;%.2f;%.2f%n", kind, bound, mode, producers,
+                consumers, (double) (end - begin) / count, (double) cpu / count);
     }
 
     public static void main(String[] args) throws InterruptedException {

@@ -16,13 +16,9 @@
  */
 #include "peer.h"
 
-#include <inttypes.h>
+#include <bench/driver.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { THREADS = 64 };
 
@@ -41,20 +37,6 @@ struct worker {
 
     uint64_t sum, begin, end; /* the results */
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    exit(1);
-}
-
-static uint64_t now(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* -- Roles ----------------------------------------------------------------------------------- */
 
@@ -245,14 +227,13 @@ static void measure(const char *program, const char *kind, const struct request 
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
     struct request request;
     int words;
 
     while ((words = scanf("%15s %15s %u %u %" SCNu64, request.bound, request.mode,
                           &request.producers, &request.consumers, &request.count))
            == 5)
-        measure(slash ? slash + 1 : argv[0], argc > 1 ? argv[1] : "", &request);
+        measure(name_of(argv[0]), argc > 1 ? argv[1] : "", &request);
     if (words != EOF)
         fail("a request is: BOUND MODE PRODUCERS CONSUMERS COUNT");
     return 0;
