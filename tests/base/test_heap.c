@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap of timed items, mostly against a sorted array. H1 and H2 are stated in base/heap.h.
+ * The heap of timed items, mostly against a sorted array. H1 to H3 are stated in base/heap.h.
  */
 #include "rota_test_internal.h"
 
@@ -325,6 +325,148 @@ static void items_up_to_a_time_are_counted(void **state)
     assert_int_equal(rota__heap_find(&heap, &items[42])->sequence, 42);
 }
 
+/* -- Filtering ------------------------------------------------------------------------------ */
+
+struct filter {
+    unsigned asked[MANY];
+    const bool *drops;
+    int last; /* that was dropped, or -1 */
+};
+
+static bool drop_if(rota__heap_item *item, void *ctx)
+{
+    struct filter *filter = ctx;
+    int i = (int)(item - items);
+
+    if (filter->last >= 0)
+        assert_int_equal(rota__load_relaxed(&items[filter->last].place), ROTA__HEAP_OUT);
+    filter->asked[i]++;
+    if (filter->drops[i])
+        filter->last = i;
+    return filter->drops[i];
+}
+
+static void filter_items(const bool *drops, int count)
+{
+    struct filter filter = {.drops = drops, .last = -1};
+
+    rota__heap_filter(&heap, drop_if, &filter);
+    rota__heap_check(&heap);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(filter.asked[i], 1);
+        assert_int_equal(rota__heap_find(&heap, &items[i]) == NULL, drops[i]);
+        if (drops[i])
+            assert_int_equal(rota__load_relaxed(&items[i].place), ROTA__HEAP_OUT);
+    }
+}
+
+static void insert_by_chance(test_random *random, int count)
+{
+    sorted_count = 0;
+    for (int i = 0; i < count; i++) {
+        rota_ns time = random_time(random);
+        insert(i, time, (uint64_t)i);
+        sorted_insert((struct entry){time, (uint64_t)i, i});
+    }
+}
+
+/* Each is asked about once, those that stay keep their order, and those that go are out. */
+static void filtering_leaves_a_heap_of_the_rest(void **state)
+{
+    test_random random;
+    bool drops[MANY];
+
+    test_random_init(&random);
+    for (int round = 0; round < 40; round++) {
+        int count = round < 20 ? round : (int)test_random_below(&random, MANY);
+        insert_by_chance(&random, count);
+        for (int i = 0; i < count; i++)
+            drops[i] = test_random_below(&random, 4) < (size_t)round % 5; /* none to all */
+        filter_items(drops, count);
+        for (int i = 0; i < count; i++)
+            assert_true(!drops[i] || sorted_remove(i));
+        for (int i = 0; i < sorted_count; i++)
+            assert_int_equal(take(), sorted[i].item);
+        assert_int_equal(take(), -1);
+    }
+}
+
+static void filtering_an_empty_heap_asks_nothing(void **state)
+{
+    struct filter filter = {.drops = NULL, .last = -1};
+
+    rota__heap_filter(&heap, drop_if, &filter);
+    rota__heap_check(&heap);
+    assert_int_equal(test_memory_live(), 0);
+}
+
+/* A burst that is filtered out gives its memory back. */
+static void filtering_gives_memory_back(void **state)
+{
+    bool drops[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        insert(i, i, 0);
+        drops[i] = i != 7;
+    }
+    filter_items(drops, MANY);
+    assert_true(heap.capacity <= 64);
+    assert_int_equal(take(), 7);
+}
+
+/* -- Room for what comes back ---------------------------------------------------------------- */
+
+/* H3: what was taken out and set aside room for comes back without memory. */
+static void spare_room_is_not_given_to_others(void **state)
+{
+    int in = 0;
+
+    do {
+        insert(in, in, 0);
+        in++;
+    } while (heap.count < heap.capacity);
+    for (int i = 0; i < 5; i++) {
+        heap.spare++;
+        assert_true(drop(i));
+    }
+    test_memory_fail_at(1, true);
+    assert_status(rota__heap_insert(&heap, &items[in], 0, 0), ROTA_ENOMEM);
+    rota__heap_check(&heap);
+    for (int i = 0; i < 5; i++) {
+        heap.spare--;
+        insert(i, i, 0);
+    }
+    test_memory_fail_at(0, false);
+    insert(in, INT64_MAX, 0);
+    for (int i = 0; i <= in; i++)
+        assert_int_equal(take(), i);
+}
+
+/* H3: neither does the heap shrink below it, one by one or by a filter. */
+static void spare_room_is_kept_when_it_shrinks(void **state)
+{
+    bool drops[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        insert(i, i, 0);
+        drops[i] = i < MANY - 1;
+    }
+    for (int i = 0; i < MANY / 2; i++) {
+        heap.spare++;
+        assert_true(drop(i));
+        insert(i, i, 0); /* others, which need room of their own */
+    }
+    filter_items(drops, MANY);
+    assert_true(heap.capacity >= MANY / 2 + 1);
+    test_memory_fail_at(1, true);
+    for (int i = 0; i < MANY / 2; i++) {
+        heap.spare--;
+        insert(i, i, 0);
+    }
+    assert_int_equal(heap.count, MANY / 2 + 1);
+    test_memory_fail_at(0, false);
+}
+
 #define unit(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
 
 int main(void)
@@ -342,6 +484,11 @@ int main(void)
         unit(items_come_in_the_order_that_a_function_says),
         unit(no_order_at_all_loses_nothing),
         unit(items_up_to_a_time_are_counted),
+        unit(filtering_leaves_a_heap_of_the_rest),
+        unit(filtering_an_empty_heap_asks_nothing),
+        unit(filtering_gives_memory_back),
+        unit(spare_room_is_not_given_to_others),
+        unit(spare_room_is_kept_when_it_shrinks),
     };
 
     test_memory_install();
