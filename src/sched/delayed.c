@@ -7,6 +7,7 @@
 #include "sched/sched_internal.h"
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "base/time.h"
 #include "queue/locked.h"
 
@@ -211,6 +212,7 @@ static void delayed_free(rota__locked *locked)
 {
     delayed *self = delayed_of(locked);
 
+    ROTA__ASSERT(self->heap.spare == 0); /* D2: all have come back, or were settled */
     rota__heap_free(&self->heap);
     rota__free(self, sizeof *self);
 }

@@ -377,6 +377,22 @@ EXPLORE_WITH_FAULTS(a_task_ends_its_worker_while_another_waits_for_its_time)
     rota_future_unref(future);
 }
 
+/* SCHED-35: no thread can be made for a task that has just been run, and freed. */
+EXPLORE_WITH_FAULTS(a_task_has_run_when_no_thread_can_be_made_for_it)
+{
+    int status;
+
+    forget();
+    if (rota_sched_new(&(rota_sched_options){.keep_alive = 1}, &sched) != ROTA_OK)
+        return;
+    for (int i = 0; i < TASKS; i++)
+        statuses[i] = rota_execute(sched, run, NUMBER(i));
+    while ((status = rota_close(sched)) != ROTA_OK)
+        ex_check(status == ROTA_ENOMEM);
+    for (int i = 0; i < TASKS; i++)
+        ex_check(runs(i) == (statuses[i] == ROTA_OK ? 1 : 0));
+}
+
 /* -- Again and again ------------------------------------------------------------------------- */
 
 static int beats; /* plain: each run sees what the one before it did, or a data race is found */
