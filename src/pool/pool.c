@@ -263,7 +263,7 @@ static void init(rota__pool *pool, const rota_pool_options *options, rota__threa
     rota__store_relaxed(&pool->core_may_time_out, options->core_may_time_out);
     rota__list_init(&pool->workers);
     rota__list_init(&pool->ended);
-    rota__list_init(&pool->waiters);
+    rota__lobby_init(&pool->waiters);
 }
 
 int rota__pool_init(rota__pool *pool, const rota_pool_options *options,

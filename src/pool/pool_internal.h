@@ -33,8 +33,7 @@
 #define ROTA_POOL_INTERNAL_H
 
 #include "base/fork.h"
-#include "base/list.h"
-#include "base/mutex.h"
+#include "base/lobby.h"
 #include "exec/exec_internal.h"
 #include "pool/ctl.h"
 #include "queue/queue_internal.h"
@@ -94,8 +93,8 @@ struct rota__pool {
 
     rota__mutex lock; /* the rest: P3 */
     rota__list workers;
-    rota__list ended;   /* left, but not joined */
-    rota__list waiters; /* for the end */
+    rota__list ended;    /* left, but not joined */
+    rota__lobby waiters; /* for the end */
     rota__thread_plan *plan;
     rota_reject *on_reject;
     void *reject_ctx;

@@ -8,11 +8,6 @@
 
 /* -- The end -------------------------------------------------------------- */
 
-typedef struct end_waiter {
-    rota__link link;
-    rota__waiter waiter;
-} end_waiter;
-
 static void call_terminated(void *arg)
 {
     rota__pool *pool = arg;
@@ -23,13 +18,10 @@ static void call_terminated(void *arg)
 /* The last touch of the pool, unless a worker of it does this, which will be joined. */
 static void terminate(rota__pool *pool)
 {
-    rota__link *link;
-
     rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
-    while ((link = rota__list_take_first(&pool->waiters)) != NULL)
-        rota__waiter_wake(&ROTA__CONTAINER(link, end_waiter, link)->waiter);
+    rota__lobby_open(&pool->waiters);
     rota__mutex_unlock(&pool->lock);
 }
 
@@ -62,60 +54,19 @@ void rota__pool_try_terminate(rota__pool *pool)
     terminate(pool);
 }
 
-/* False: it has ended already. */
-static bool get_in_line(rota__pool *pool, end_waiter *mine)
-{
-    rota__link_init(&mine->link);
-    rota__mutex_lock(&pool->lock);
-    bool is_alive = rota__ctl_state(rota__ctl_load(&pool->ctl)) != ROTA_TERMINATED;
-    if (is_alive)
-        rota__list_append(&pool->waiters, &mine->link);
-    rota__mutex_unlock(&pool->lock);
-    return is_alive;
-}
-
-/* False: it was woken, just now. */
-static bool step_out(rota__pool *pool, end_waiter *mine)
-{
-    rota__mutex_lock(&pool->lock);
-    bool is_inside = rota__link_is_in_list(&mine->link);
-    if (is_inside)
-        rota__list_remove(&mine->link);
-    rota__mutex_unlock(&pool->lock);
-    return is_inside;
-}
-
-static int wait_for_end(rota__pool *pool, rota_ns deadline)
-{
-    end_waiter mine;
-    int status = rota__waiter_init(&mine.waiter);
-
-    if (status != ROTA_OK)
-        return status;
-    if (!get_in_line(pool, &mine)) {
-        rota__waiter_withdraw(&mine.waiter);
-        return ROTA_OK;
-    }
-    status = rota__waiter_wait(&mine.waiter, deadline);
-    if (status == ROTA_OK)
-        return ROTA_OK;
-    if (!step_out(pool, &mine)) {
-        rota__waiter_wait_only(&mine.waiter);
-        return ROTA_OK;
-    }
-    rota__waiter_withdraw(&mine.waiter);
-    if (status == ROTA_EINTERRUPTED)
-        rota__take_interrupt(mine.waiter.thread);
-    return status;
-}
-
 int rota__pool_await_termination(rota_executor *ex, rota_ns timeout)
 {
     rota__pool *pool = rota__pool_of(ex);
+    rota_ns deadline;
 
     if (rota_is_terminated(ex))
         return ROTA_OK;
-    return wait_for_end(pool, rota__deadline(timeout));
+    deadline = rota__deadline(timeout);
+    rota__mutex_lock(&pool->lock);
+    if (rota__ctl_state(rota__ctl_load(&pool->ctl)) != ROTA_TERMINATED)
+        return rota__lobby_wait(&pool->waiters, &pool->lock, deadline);
+    rota__mutex_unlock(&pool->lock);
+    return ROTA_OK;
 }
 
 /* -- Shutdown ------------------------------------------------------------- */
