@@ -69,6 +69,8 @@ static int insert(rota__locked *locked, void *element, rota__end end)
     (void)end;
     if (status != ROTA_OK)
         return status;
+    if (rota__heap_find(&self->heap, &task->place) != NULL)
+        return ROTA_EINVAL; /* DWQ-16 */
     rota__heap_item_init(&task->place);
     if (is_series(task) && rota__series_of(rota__future_of(task))->has_run)
         return insert_again(self, rota__series_of(rota__future_of(task)));
