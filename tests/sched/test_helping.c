@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * EXEC-18: a worker of a scheduled pool that waits for a task in its own queue runs it if it is due,
+ * and else just waits.
+ */
+#include "pools.h"
+#include "rota_test_internal.h"
+
+/* A task that schedules another in its own pool, of so many threads, and waits for that. */
+struct family {
+    rota_executor *sched;
+    rota_ns delay, period, timeout;
+    test_probe child;
+    pthread_t parent_thread, child_thread;
+    rota_future *future;
+    int status;
+    void *result;
+    unsigned runs;         /* of the child, when the wait was over */
+    rota_pool_stats stats; /* then */
+    atomic_uint waiting, ended;
+};
+
+static void note_thread(void *arg)
+{
+    ((struct family *)arg)->child_thread = pthread_self();
+}
+
+static void *parent(void *arg)
+{
+    struct family *self = arg;
+    rota_call call = test_probe_call(&self->child);
+
+    self->parent_thread = pthread_self();
+    test_check(rota_schedule_call(self->sched, &call, self->delay, self->period, &self->future)
+               == ROTA_OK);
+    atomic_fetch_add(&self->waiting, 1);
+    self->status = rota_future_get_timed(self->future, self->timeout, &self->result);
+    self->runs = atomic_load(&self->child.runs);
+    self->stats = test_stats(self->sched);
+    atomic_fetch_add(&self->ended, 1);
+    return NULL;
+}
+
+static void begin(struct family *self, unsigned threads, bool strict)
+{
+    self->child = (test_probe){.during = note_thread, .arg = self};
+    self->result = TEST_UNTOUCHED;
+    self->sched = test_sched((rota_sched_options){.core_threads = threads, .strict_wait = strict});
+    assert_ok(rota_execute(self->sched, parent, self));
+    test_await_count(&self->waiting, 1);
+}
+
+static void end(struct family *self)
+{
+    test_await_count(&self->ended, 1);
+    test_stop(self->sched);
+    rota_future_unref(self->future);
+}
+
+static void a_worker_that_waits_for_a_task_that_is_due_runs_it(void **state)
+{
+    for (int threads = 0; threads < 2; threads++) {
+        struct family self = {.timeout = ROTA_FOREVER};
+
+        begin(&self, (unsigned)threads, false);
+        end(&self);
+        assert_ok(self.status);
+        assert_ptr_equal(self.result, &self.child);
+        assert_true(pthread_equal(self.parent_thread, self.child_thread));
+        assert_int_equal(self.child.runs, 1);
+        assert_int_equal(self.stats.completed, 1);
+        assert_int_equal(self.stats.submitted, 2);
+        assert_int_equal(self.stats.active, 1);
+    }
+}
+
+/* "Nothing is run before it is due." */
+static void a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it(void **state)
+{
+    struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_SEC(5)};
+
+    begin(&self, 1, false);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(5));
+    end(&self);
+    assert_status(self.status, ROTA_ETIMEDOUT);
+    assert_ptr_equal(self.result, TEST_UNTOUCHED);
+    assert_int_equal(self.runs, 0);
+    assert_int_equal(self.stats.queued, 1);
+    assert_int_equal(self.child.discards, 1);
+}
+
+/* Another worker runs it when its time comes. */
+static void a_worker_that_waits_is_answered_by_another(void **state)
+{
+    struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_FOREVER};
+
+    begin(&self, 2, false);
+    test_await_waiting(self.sched, 1);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(10));
+    end(&self);
+    assert_ok(self.status);
+    assert_int_equal(self.runs, 1);
+    assert_false(pthread_equal(self.parent_thread, self.child_thread));
+}
+
+/* A run of a series is no answer: it goes on as a series does, and the wait, too. */
+static void a_worker_that_waits_for_a_series_does_not_end_it(void **state)
+{
+    struct family self = {.period = ROTA_SEC(1), .timeout = ROTA_SEC(100)};
+
+    begin(&self, 1, false);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(100));
+    test_await_count(&self.ended, 1);
+    assert_status(self.status, ROTA_ETIMEDOUT);
+    assert_int_equal(self.runs, 1);
+    assert_false(rota_future_is_done(self.future));
+    test_await_count(&self.child.runs, 101); /* as many as are due by now */
+    end(&self);
+    assert_int_equal(self.child.discards, 1);
+}
+
+static void with_strict_wait_a_worker_runs_nothing(void **state)
+{
+    struct family self = {.timeout = ROTA_SEC(5)};
+
+    begin(&self, 1, true);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(5));
+    test_await_count(&self.ended, 1);
+    assert_status(self.status, ROTA_ETIMEDOUT);
+    assert_int_equal(self.runs, 0);
+    test_await_count(&self.child.runs, 1);
+    end(&self);
+}
+
+/* -- The policies, while it helps ----------------------------------------------------------- */
+
+struct late {
+    rota_executor *sched;
+    rota_future *future;
+    atomic_uint runs, ended;
+    test_gate gate;
+    int status;
+};
+
+static void *get_after_gate(void *arg)
+{
+    struct late *late = arg;
+
+    test_wait_at(&late->gate);
+    late->status = rota_future_get(late->future, NULL);
+    atomic_fetch_add(&late->ended, 1);
+    return NULL;
+}
+
+/* SCHED-21: what may not run any more is not run by who waits, either. */
+static void a_worker_does_not_help_with_what_the_policies_forbid(void **state)
+{
+    struct late late = {.status = 77};
+
+    late.sched = test_sched((rota_sched_options){.core_threads = 1});
+    test_gate_init(&late.gate);
+    assert_ok(rota_execute(late.sched, get_after_gate, &late));
+    test_await_count(&late.gate.begun, 1);
+    assert_ok(rota_schedule_at_fixed_rate(late.sched, test_count, &late.runs, 0, 1, &late.future));
+    assert_ok(rota_shutdown(late.sched));
+    test_gate_open(&late.gate);
+    test_await_count(&late.ended, 1);
+    assert_ok(rota_close(late.sched));
+    assert_status(late.status, ROTA_ECANCELED);
+    assert_int_equal(late.runs, 0);
+    rota_future_unref(late.future);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_clock(a_worker_that_waits_for_a_task_that_is_due_runs_it),
+        test_with_clock(a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it),
+        test_with_clock(a_worker_that_waits_is_answered_by_another),
+        test_with_clock(a_worker_that_waits_for_a_series_does_not_end_it),
+        test_with_clock(with_strict_wait_a_worker_runs_nothing),
+        test_with_clock(a_worker_does_not_help_with_what_the_policies_forbid),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
