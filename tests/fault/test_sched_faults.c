@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scheduled pools when memory or threads run out: a task is taken or it is not, what was taken runs,
+ * and a series goes on.
+ */
+#include "pools.h"
+#include "rota_test_internal.h"
+#include "sched/sched_internal.h"
+
+#include "os/fault.h"
+
+#define FAR ROTA_HOURS(1)
+
+static void refuse_threads(unsigned from, bool onwards)
+{
+    rota__fault_arm(ROTA__FAULT_THREAD_START, from, onwards);
+}
+
+static int clean_up(void **state)
+{
+    refuse_threads(0, false);
+    test_memory_fail_at(0, false);
+    return test_memory_after(state);
+}
+
+#define with_faults(test) cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+
+/* -- Memory: what is made ----------------------------------------------------------------- */
+
+static int make_sched(void *out)
+{
+    return rota_sched_new(&(rota_sched_options){.core_threads = 2}, out);
+}
+
+static void close_made(void *made)
+{
+    assert_ok(rota_close(*(rota_executor **)made));
+}
+
+/* GEN-10, CON-07 */
+static void a_scheduled_pool_is_made_or_not(void **state)
+{
+    rota_executor *made = NULL;
+
+    test_every_allocation_fails(make_sched, close_made, &made, ROTA_ENOMEM);
+}
+
+/* -- Memory: what is scheduled ------------------------------------------------------------ */
+
+/* How a task is scheduled, and into what. */
+struct how {
+    unsigned core;
+    bool is_busy;    /* one thread is there, and has a task */
+    unsigned queued; /* tasks before it: as many as fill the heap, or fewer */
+    rota_ns delay;
+    rota_ns period;
+};
+
+struct attempt {
+    const struct how *how;
+    rota_executor *sched;
+    test_gate gate;
+    test_probe others;
+    test_probe probe;
+    rota_future *future;
+    int status;
+};
+
+static void begin(struct attempt *attempt)
+{
+    const struct how *how = attempt->how;
+    rota_call call = test_probe_call(&attempt->others);
+
+    attempt->sched = test_sched((rota_sched_options){.core_threads = how->core});
+    test_gate_init(&attempt->gate);
+    if (how->is_busy)
+        test_occupy(attempt->sched, &attempt->gate, 1);
+    for (unsigned i = 0; i < how->queued; i++)
+        assert_ok(rota_schedule_call(attempt->sched, &call, FAR, 0, NULL));
+}
+
+/* True: there was an n-th allocation. */
+static bool schedule_with(struct attempt *attempt, unsigned n, bool onwards)
+{
+    rota_call call = test_probe_call(&attempt->probe);
+    const struct how *how = attempt->how;
+
+    attempt->future = TEST_UNTOUCHED;
+    rota__cache_flush();
+    test_memory_fail_at(n, onwards);
+    attempt->status =
+        rota_schedule_call(attempt->sched, &call, how->delay, how->period, &attempt->future);
+    bool reached = test_memory_asked() >= n;
+    test_memory_fail_at(0, false);
+    return reached;
+}
+
+/* OWN-05: and all that was queued still is. */
+static void nothing_has_happened(struct attempt *attempt)
+{
+    assert_status(attempt->status, ROTA_ENOMEM);
+    assert_ptr_equal(attempt->future, TEST_UNTOUCHED);
+    assert_int_equal(attempt->probe.runs + attempt->probe.discards, 0);
+    assert_int_equal(test_stats(attempt->sched).queued, attempt->how->queued);
+}
+
+static bool has_run(void *arg)
+{
+    return ((struct attempt *)arg)->probe.runs > 0;
+}
+
+/* It runs in its time, or is cancelled before. */
+static void end(struct attempt *attempt)
+{
+    const struct how *how = attempt->how;
+
+    test_gate_open(&attempt->gate);
+    if (how->delay == 0)
+        test_until(has_run, attempt);
+    if (how->delay != 0 || how->period != 0)
+        assert_true(rota_future_cancel(attempt->future));
+    rota_future_unref(attempt->future);
+    assert_int_equal(test_stats(attempt->sched).queued, how->queued);
+    test_stop(attempt->sched);
+    assert_int_equal(attempt->others.discards, how->queued);
+    assert_int_equal(attempt->probe.discards, how->delay != 0 || how->period != 0);
+    assert_int_equal(attempt->probe.runs > 0, how->delay == 0);
+}
+
+static bool schedule_fails_at(const struct how *how, unsigned n, bool onwards)
+{
+    struct attempt attempt = {.how = how};
+
+    begin(&attempt);
+    bool reached = schedule_with(&attempt, n, onwards);
+    if (attempt.status != ROTA_OK) {
+        nothing_has_happened(&attempt);
+        schedule_with(&attempt, 0, false); /* now it works */
+        assert_ok(attempt.status);
+    }
+    end(&attempt);
+    return reached;
+}
+
+static void schedule_with_every_failure(struct how how)
+{
+    for (int onwards = 0; onwards < 2; onwards++) {
+        unsigned n = 1;
+        while (schedule_fails_at(&how, n, onwards == 1))
+            n++;
+        assert_true(n >= 2);
+    }
+}
+
+/* GEN-10, SCHED-35 */
+static void a_task_is_scheduled_on_a_pool_without_threads_or_not(void **state)
+{
+    schedule_with_every_failure((struct how){.core = 2, .delay = FAR});
+    schedule_with_every_failure((struct how){.core = 0, .delay = FAR});
+    schedule_with_every_failure((struct how){.core = 1});
+    schedule_with_every_failure((struct how){.core = 1, .period = FAR});
+    schedule_with_every_failure((struct how){.core = 0, .period = -FAR});
+}
+
+static void a_task_is_scheduled_on_a_pool_with_a_thread_or_not(void **state)
+{
+    schedule_with_every_failure((struct how){.core = 2, .is_busy = true, .delay = FAR});
+    schedule_with_every_failure((struct how){.core = 1, .is_busy = true, .period = FAR});
+}
+
+enum { FIRST_CAPACITY = 16 }; /* heap.c */
+
+/* The heap is full: its growth is one more allocation. */
+static void a_task_finds_a_place_in_a_full_heap_or_not(void **state)
+{
+    static const unsigned full[] = {FIRST_CAPACITY, FIRST_CAPACITY * 3 / 2};
+
+    for (int i = 0; i < 2; i++) {
+        schedule_with_every_failure((struct how){.core = 1, .queued = full[i], .delay = FAR});
+        schedule_with_every_failure((struct how){.core = 1, .queued = full[i], .period = FAR});
+    }
+}
+
+/* -- Memory: again and again -------------------------------------------------------------- */
+
+struct series {
+    test_gate gate; /* of its first run */
+    atomic_uint runs;
+    unsigned wanted;
+    rota_future *future;
+};
+
+static void *wait_once(void *arg)
+{
+    struct series *series = arg;
+
+    if (atomic_fetch_add(&series->runs, 1) == 0)
+        test_wait_at(&series->gate);
+    return NULL;
+}
+
+/* Or will never. */
+static bool has_run_on(void *arg)
+{
+    struct series *series = arg;
+
+    return atomic_load(&series->runs) >= series->wanted || rota_future_is_done(series->future);
+}
+
+/* While it runs, others take all places in the heap but its own. */
+static void go_on_with(unsigned others)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    struct series series = {.wanted = 5};
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+
+    test_gate_init(&series.gate);
+    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &series, 0, 1, &series.future));
+    test_await_count(&series.gate.begun, 1);
+    for (unsigned i = 0; i < others; i++)
+        assert_ok(rota_schedule_call(sched, &call, FAR, 0, NULL));
+    test_memory_fail_at(1, true);
+    test_gate_open(&series.gate);
+    test_until(has_run_on, &series);
+    test_memory_fail_at(0, false);
+    assert_false(rota_future_is_done(series.future));
+    assert_true(rota_future_cancel(series.future));
+    rota_future_unref(series.future);
+    test_stop(sched);
+    assert_int_equal(probe.discards, others);
+}
+
+/* D2 */
+static void a_series_goes_on_without_memory(void **state)
+{
+    for (unsigned others = 0; others <= 2 * FIRST_CAPACITY; others++)
+        go_on_with(others);
+}
+
+static int always(void *ctx, rota_task *task)
+{
+    return ROTA_OK;
+}
+
+static bool all(void *element, void *ctx)
+{
+    return true;
+}
+
+enum { MANY = 40, MORE = 100 };
+
+static void insert_tasks(rota_queue *queue, rota_future **futures, unsigned count, bool periodic)
+{
+    rota_call call = {.fn = test_count};
+
+    for (unsigned i = 0; i < count; i++) {
+        futures[i] = rota__future_new(&call, false, sizeof(rota__series));
+        assert_non_null(futures[i]);
+        futures[i]->task.periodic = periodic;
+        rota__series_of(futures[i])->has_run = false;
+        rota__store_relaxed(&futures[i]->time, (rota_ns)i);
+        assert_ok(queue->kind->insert(queue, &futures[i]->task, ROTA__BACK));
+    }
+}
+
+/* H3: series that were taken out keep their places until they are settled; others come meanwhile. */
+static void a_heap_keeps_the_places_of_all_that_were_taken_out_at_once(void **state)
+{
+    rota_future *series[MANY], *others[MORE];
+    rota_queue *queue;
+    void *task;
+
+    assert_ok(rota__delayed_new(always, NULL, &queue));
+    insert_tasks(queue, series, MANY, true);
+    assert_int_equal(queue->kind->remove_if(queue, all, NULL), MANY);
+    insert_tasks(queue, others, MORE, false);
+    for (unsigned i = 0; i < MANY; i++) {
+        rota__delayed_settle(queue);
+        rota__future_unpin(series[i]);
+    }
+    for (unsigned i = 0; i < MORE; i++) {
+        assert_ok(rota_queue_poll(queue, &task));
+        assert_ptr_equal(task, others[i]);
+        rota__future_unpin(others[i]);
+    }
+    assert_ok(rota_queue_free(queue));
+}
+
+/* -- Memory: the end ---------------------------------------------------------------------- */
+
+enum { QUEUED = 5 };
+
+static rota_executor *waiting_pool(test_probe *probe)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    rota_call call = test_probe_call(probe);
+
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_schedule_call(sched, &call, FAR, i % 2 == 0 ? FAR : 0, NULL));
+    return sched;
+}
+
+/* "After ROTA_ENOMEM the next call hands it over." */
+static void shutdown_now_without_memory_hands_over_the_next_time(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_task_list list = {NULL, 77};
+    rota_executor *sched = waiting_pool(&probe);
+
+    test_memory_fail_at(1, true);
+    assert_status(rota_shutdown_now(sched, &list), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_int_equal(list.count, 77); /* GEN-01 */
+    assert_int_equal(probe.discards, 0);
+    assert_ok(rota_shutdown_now(sched, &list));
+    assert_int_equal(list.count, QUEUED);
+    for (size_t i = 0; i < list.count; i++)
+        rota_task_discard(list.tasks[i]);
+    rota_task_list_free(&list);
+    assert_ok(rota_close(sched));
+    assert_int_equal(probe.discards, QUEUED);
+    assert_int_equal(probe.runs, 0);
+}
+
+/* OWN-09 */
+static void what_was_never_handed_over_is_discarded_with_the_pool(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_executor *sched = waiting_pool(&probe);
+    rota_task_list list;
+
+    test_memory_fail_at(1, true);
+    assert_status(rota_shutdown_now(sched, &list), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_ok(rota_await_termination(sched, ROTA_FOREVER));
+    assert_ok(rota_executor_free(sched));
+    assert_int_equal(probe.discards, QUEUED);
+    assert_int_equal(probe.runs, 0);
+}
+
+/* Fault 20: "no allocation on those paths". */
+static void to_cancel_and_to_drop_tasks_needs_no_memory(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_executor *sched = waiting_pool(&probe);
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+
+    assert_ok(rota_schedule_call(sched, &call, FAR, 0, &future));
+    test_memory_fail_at(1, true);
+    assert_true(rota_future_cancel(future));
+    assert_int_equal(test_stats(sched).queued, QUEUED);
+    assert_ok(rota_shutdown(sched)); /* drops what is periodic */
+    assert_ok(rota_sched_set_drop_delayed_on_shutdown(sched, true));
+    test_memory_fail_at(0, false);
+    rota_future_unref(future);
+    assert_ok(rota_close(sched));
+    assert_int_equal(probe.discards, QUEUED + 1);
+}
+
+/* -- Threads ------------------------------------------------------------------------------ */
+
+static void refused_then_taken(unsigned core, rota_ns delay, rota_ns period)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = core});
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    refuse_threads(1, true);
+    assert_status(rota_schedule_call(sched, &call, delay, period, &future), ROTA_EAGAIN);
+    assert_status(rota_submit_call(sched, &call, &future), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_int_equal(test_stats(sched).threads + test_stats(sched).queued, 0);
+    assert_int_equal(test_stats(sched).submitted, 0);
+    assert_ok(rota_schedule_call(sched, &call, delay, period, NULL));
+    assert_int_equal(test_stats(sched).threads, 1);
+    test_stop(sched);
+}
+
+/* SCHED-35 */
+static void without_a_first_thread_no_task_is_scheduled(void **state)
+{
+    for (unsigned core = 0; core < 3; core++) {
+        refused_then_taken(core, FAR, 0);
+        refused_then_taken(core, FAR, FAR);
+    }
+}
+
+static void with_fewer_threads_than_wanted_tasks_are_scheduled(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 3});
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+
+    assert_ok(rota_schedule_call(sched, &call, FAR, 0, NULL));
+    refuse_threads(1, true);
+    assert_ok(rota_schedule_call(sched, &call, FAR, FAR, NULL));
+    assert_ok(rota_schedule_call(sched, &call, 0, 0, &future));
+    assert_ok(rota_future_get(future, NULL));
+    refuse_threads(0, false);
+    assert_int_equal(test_stats(sched).threads, 1);
+    assert_ok(rota_schedule_call(sched, &call, FAR, 0, NULL));
+    assert_int_equal(test_stats(sched).threads, 2);
+    rota_future_unref(future);
+    test_stop(sched);
+    assert_int_equal(probe.runs, 1);
+    assert_int_equal(probe.discards, 3);
+}
+
+static void *end_thread(void *gate)
+{
+    test_wait_at(gate);
+    pthread_exit(NULL);
+}
+
+static void tear_the_last_worker(bool shut_down)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    assert_ok(rota_execute(sched, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_schedule(sched, test_count, &runs, ROTA_MS(i), NULL));
+    refuse_threads(1, true);
+    if (shut_down)
+        assert_ok(rota_shutdown(sched));
+    test_gate_open(&gate);
+    test_await_completed(sched, QUEUED + 1);
+    refuse_threads(0, false);
+    assert_ok(rota_close(sched));
+    assert_int_equal(runs, QUEUED);
+}
+
+/* POOL-30, POOL-61: by the one that goes, which waits for it. */
+static void what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced(void **state)
+{
+    tear_the_last_worker(false);
+    tear_the_last_worker(true);
+}
+
+/* SCHED-22: and so does a series. */
+static void a_series_goes_on_although_a_torn_worker_cannot_be_replaced(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    struct series series = {.wanted = 5};
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_gate_init(&series.gate);
+    test_gate_open(&series.gate);
+    assert_ok(rota_execute(sched, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &series, 0, 1, &series.future));
+    refuse_threads(1, true);
+    test_gate_open(&gate);
+    test_until(has_run_on, &series);
+    refuse_threads(0, false);
+    assert_true(rota_future_cancel(series.future));
+    rota_future_unref(series.future);
+    assert_ok(rota_close(sched));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_faults(a_scheduled_pool_is_made_or_not),
+        with_faults(a_task_is_scheduled_on_a_pool_without_threads_or_not),
+        with_faults(a_task_is_scheduled_on_a_pool_with_a_thread_or_not),
+        with_faults(a_task_finds_a_place_in_a_full_heap_or_not),
+        with_faults(a_series_goes_on_without_memory),
+        with_faults(a_heap_keeps_the_places_of_all_that_were_taken_out_at_once),
+        with_faults(shutdown_now_without_memory_hands_over_the_next_time),
+        with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
+        with_faults(to_cancel_and_to_drop_tasks_needs_no_memory),
+        with_faults(without_a_first_thread_no_task_is_scheduled),
+        with_faults(with_fewer_threads_than_wanted_tasks_are_scheduled),
+        with_faults(what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced),
+        with_faults(a_series_goes_on_although_a_torn_worker_cannot_be_replaced),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
