@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A scheduled pool's narrow places: a task or a series meets those who cancel it, all at once, and
+ * the end of its pool, which may be freed while they still are at it.
+ */
+#include "pools.h"
+#include "rota_test_race.h"
+
+#include <sched.h>
+
+enum { SERIES = 3 };
+
+struct round {
+    rota_executor *sched;
+    test_random random;
+    unsigned yields; /* before the other side */
+    atomic_uint runs, discards;
+    atomic_uint cancelled; /* by one of those who tried */
+    atomic_int running[SERIES];
+    unsigned seen[SERIES]; /* plain: a run sees what the one before it did */
+    rota_future *futures[SERIES];
+    unsigned count;
+};
+
+struct beat {
+    struct round *round;
+    unsigned number;
+};
+
+static struct beat beats[SERIES];
+
+static void *run(void *arg)
+{
+    struct beat *beat = arg;
+    struct round *round = beat->round;
+    atomic_int *running = &round->running[beat->number];
+
+    test_check(atomic_fetch_add_explicit(running, 1, memory_order_relaxed) == 0);
+    round->seen[beat->number]++;
+    atomic_fetch_add_explicit(&round->runs, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(running, 1, memory_order_relaxed);
+    return NULL;
+}
+
+static void discard(void *arg)
+{
+    struct beat *beat = arg;
+
+    test_check(atomic_load(&beat->round->running[beat->number]) == 0);
+    atomic_fetch_add(&beat->round->discards, 1);
+}
+
+static void begin_round(struct round *round, rota_sched_options options)
+{
+    round->sched = test_sched(options);
+    round->yields = (unsigned)test_random_below(&round->random, 10);
+    round->count = 0;
+    atomic_store(&round->runs, 0);
+    atomic_store(&round->discards, 0);
+    atomic_store(&round->cancelled, 0);
+    for (unsigned i = 0; i < SERIES; i++)
+        round->seen[i] = 0;
+}
+
+static void schedule(struct round *round, rota_ns delay, rota_ns period)
+{
+    unsigned number = round->count++;
+    rota_call call = {.fn = run, .arg = &beats[number], .discard = discard};
+
+    beats[number] = (struct beat){round, number};
+    test_check(rota_schedule_call(round->sched, &call, delay, period, &round->futures[number])
+               == ROTA_OK);
+}
+
+static void linger(const struct round *round)
+{
+    for (unsigned i = 0; i < round->yields; i++)
+        sched_yield();
+}
+
+static void race(const test_race *race)
+{
+    static struct round round;
+
+    test_random_init(&round.random);
+    test_race_run(race, &round);
+}
+
+static void forget_futures(struct round *round)
+{
+    for (unsigned i = 0; i < round->count; i++) {
+        test_check(rota_future_is_done(round->futures[i]));
+        rota_future_unref(round->futures[i]);
+    }
+}
+
+/* -- Cancelling, and the end of the pool --------------------------------------------------- */
+
+/* One task, which is due soon, or not in this round. */
+static void make_once(void *arg)
+{
+    struct round *round = arg;
+    bool is_late = test_random_below(&round->random, 2) == 0;
+
+    begin_round(round, (rota_sched_options){.core_threads =
+                                                (unsigned)test_random_below(&round->random, 2)});
+    schedule(round, is_late ? ROTA_SEC(100) : (rota_ns)test_random_below(&round->random, 20000), 0);
+}
+
+static void cancel(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    for (unsigned i = 0; i < round->count; i++)
+        atomic_fetch_add(&round->cancelled, rota_future_cancel(round->futures[i]));
+}
+
+static void complete(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < round->count; i++)
+        atomic_fetch_add(&round->cancelled, rota_promise_complete(round->futures[i], NULL));
+}
+
+/* It ends when its task does, and is freed at once: K1 to K3. */
+static void close_it(void *arg)
+{
+    test_check(rota_close(((struct round *)arg)->sched) == ROTA_OK);
+}
+
+static void stop_it(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_shutdown_now(round->sched, NULL) == ROTA_OK);
+    test_check(rota_close(round->sched) == ROTA_OK);
+}
+
+/* F3, F4 */
+static void ran_or_was_discarded(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(atomic_load(&round->runs) + atomic_load(&round->discards) == round->count);
+    test_check(atomic_load(&round->cancelled) <= round->count);
+    forget_futures(round);
+}
+
+static void a_pool_is_freed_while_its_last_task_is_cancelled(void **state)
+{
+    race(&(test_race){make_once, {close_it, cancel, complete}, ran_or_was_discarded});
+}
+
+static void a_pool_is_stopped_while_its_last_task_is_cancelled(void **state)
+{
+    race(&(test_race){make_once, {stop_it, cancel, complete}, ran_or_was_discarded});
+}
+
+/* -- Series ------------------------------------------------------------------------------- */
+
+static void make_series(void *arg)
+{
+    struct round *round = arg;
+
+    begin_round(round, (rota_sched_options){
+                           .core_threads = 1 + (unsigned)test_random_below(&round->random, 2),
+                           .keep_periodic_after_shutdown = true,
+                           .keep_cancelled = test_random_below(&round->random, 2) == 0});
+    for (unsigned i = 0; i < SERIES; i++)
+        schedule(round, 0, test_random_below(&round->random, 2) == 0 ? 1 : -ROTA_US(1));
+}
+
+/* F4, SCHED-11: however often they ran. */
+static void all_were_discarded_once(void *arg)
+{
+    struct round *round = arg;
+    unsigned seen = 0;
+
+    for (unsigned i = 0; i < SERIES; i++)
+        seen += round->seen[i];
+    test_check(seen == atomic_load(&round->runs));
+    test_check(atomic_load(&round->discards) == SERIES);
+    forget_futures(round);
+}
+
+static void a_pool_ends_when_its_series_are_cancelled(void **state)
+{
+    race(&(test_race){make_series, {close_it, cancel, cancel}, all_were_discarded_once});
+}
+
+static void a_pool_is_stopped_while_its_series_are_cancelled(void **state)
+{
+    race(&(test_race){make_series, {stop_it, cancel, cancel}, all_were_discarded_once});
+}
+
+static void purge(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 5; i++) {
+        rota_pool_purge(round->sched);
+        sched_yield();
+    }
+}
+
+static void remove_all(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < round->count; i++)
+        rota_pool_remove(round->sched, round->futures[i]);
+}
+
+static void close_and_check(void *arg)
+{
+    close_it(arg);
+    all_were_discarded_once(arg);
+}
+
+/* Whose a series is that many want to take out: one of them discards it. */
+static void series_are_cancelled_removed_and_purged(void **state)
+{
+    race(&(test_race){make_series, {cancel, remove_all, purge}, close_and_check});
+}
+
+static void drop_series(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    test_check(rota_sched_set_keep_periodic_after_shutdown(round->sched, false) == ROTA_OK);
+}
+
+static void shut_down(void *arg)
+{
+    test_check(rota_shutdown(((struct round *)arg)->sched) == ROTA_OK);
+}
+
+/* SCHED-25: with nobody else who would end them. */
+static void a_policy_changes_while_the_pool_is_shut_down(void **state)
+{
+    race(&(test_race){make_series, {shut_down, drop_series}, close_and_check});
+}
+
+/* -- Threads that come and go -------------------------------------------------------------- */
+
+static void make_fleeting(void *arg)
+{
+    struct round *round = arg;
+
+    begin_round(round, (rota_sched_options){.keep_alive = 1});
+}
+
+static void schedule_and_get(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 3; i++) {
+        rota_future *future;
+        test_check(rota_schedule(round->sched, test_count, &round->runs, i * ROTA_US(5), &future)
+                   == ROTA_OK);
+        test_check(rota_future_get(future, NULL) == ROTA_OK);
+        rota_future_unref(future);
+    }
+}
+
+static void schedule_late_and_cancel(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 3; i++) {
+        rota_future *future;
+        test_check(rota_schedule(round->sched, test_count, &round->runs, ROTA_SEC(100), &future)
+                   == ROTA_OK);
+        linger(round);
+        test_check(rota_future_cancel(future));
+        rota_future_unref(future);
+    }
+}
+
+static void all_six_ran(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->sched) == ROTA_OK);
+    test_check(atomic_load(&round->runs) == 6);
+}
+
+/* SCHED-19, L1: else a get never returns. */
+static void no_task_is_left_by_a_thread_that_times_out(void **state)
+{
+    race(&(test_race){make_fleeting,
+                      {schedule_and_get, schedule_and_get, schedule_late_and_cancel},
+                      all_six_ran});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(a_pool_is_freed_while_its_last_task_is_cancelled),
+        test_with_memory(a_pool_is_stopped_while_its_last_task_is_cancelled),
+        test_with_memory(a_pool_ends_when_its_series_are_cancelled),
+        test_with_memory(a_pool_is_stopped_while_its_series_are_cancelled),
+        test_with_memory(series_are_cancelled_removed_and_purged),
+        test_with_memory(a_policy_changes_while_the_pool_is_shut_down),
+        test_with_memory(no_task_is_left_by_a_thread_that_times_out),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
