@@ -230,6 +230,18 @@ static void worker_main(void *arg)
     rota__visit_end(&visit);
 }
 
+/* Others than plain pools have no more than their core threads, or one: SCHED-18, SCHED-19. */
+static uint32_t most_workers(const rota__pool *pool, rota__bound bound)
+{
+    uint32_t core = rota__load_relaxed(&pool->core);
+
+    if (bound == ROTA__TO_CORE)
+        return core;
+    if (pool->rules != NULL)
+        return core > 0 ? core : 1;
+    return rota__load_relaxed(&pool->max);
+}
+
 /* C1, POOL-26 */
 static bool count_in(rota__pool *pool, bool has_first, rota__bound bound)
 {
@@ -240,8 +252,7 @@ static bool count_in(rota__pool *pool, bool has_first, rota__bound bound)
         if (state >= ROTA_STOP
             || (state == ROTA_SHUTDOWN && (has_first || rota__queue_is_empty(pool->queue))))
             return false;
-        if (rota__ctl_workers(ctl)
-            >= rota__load_relaxed(bound == ROTA__TO_CORE ? &pool->core : &pool->max))
+        if (rota__ctl_workers(ctl) >= most_workers(pool, bound))
             return false;
     } while (!rota__ctl_change(&pool->ctl, &ctl, ctl + 1));
     return true;

@@ -8,6 +8,8 @@
 
 #include "base/time.h"
 
+#include <sched.h>
+
 /* -- A clock that counts how often a thread goes to sleep --------------------------------- */
 
 static atomic_uint sleeps;
@@ -139,6 +141,48 @@ static void a_task_that_never_comes_wakes_nobody(void **state)
     assert_int_equal(runs, 0);
 }
 
+/* SCHED-20: also if the last one may go at once from now on. */
+static void the_last_one_sleeps_on_if_its_keep_alive_becomes_0(void **state)
+{
+    rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 0});
+    atomic_uint runs = 0;
+
+    assert_ok(rota_schedule(sched, test_count, &runs, ROTA_HOURS(100), NULL));
+    test_await_waiting(sched, 1);
+    assert_ok(rota_pool_set_keep_alive(sched, 0));
+    let_hours_pass();
+    test_await_waiting(sched, 1);
+    assert_true(sleeps <= 20);
+    assert_int_equal(starts, 1);
+    test_clock_advance(ROTA_HOURS(100));
+    assert_ok(rota_close(sched));
+    assert_int_equal(runs, 1);
+}
+
+/* SCHED-20: between the runs of a series, which lie further apart than a thread waits. */
+static void a_series_keeps_the_one_thread_that_runs_it(void **state)
+{
+    static const rota_ns keep_alives[] = {0, 1};
+
+    for (unsigned i = 0; i < 2; i++) {
+        rota_executor *sched = counting_sched((rota_sched_options){.keep_alive = keep_alives[i]});
+        atomic_uint runs = 0;
+        rota_future *series;
+
+        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_SEC(60), &series));
+        for (unsigned run = 1; run <= 100; run++) {
+            test_await_count(&runs, run);
+            test_await_waiting(sched, 1);
+            test_clock_advance(ROTA_SEC(30));
+            test_clock_advance(ROTA_SEC(30));
+        }
+        assert_int_equal(starts, 1);
+        assert_int_equal(test_stats(sched).threads, 1);
+        test_stop(sched);
+        rota_future_unref(series);
+    }
+}
+
 /* -- One waits for the time, the others until they are called ------------------------------ */
 
 /* DWQ-08, DWQ-10 */
@@ -230,6 +274,50 @@ static void with_core_0_there_is_one_thread_and_it_runs_what_is_due(void **state
     assert_int_equal(test_stats(sched).largest, 1);
     assert_int_equal(test_options(sched).core_threads, 0);
     assert_ok(rota_close(sched));
+}
+
+enum { SUBMITTERS = 3 };
+
+struct crowd {
+    rota_executor *sched;
+    test_barrier all;
+    atomic_uint inside, runs;
+};
+
+static void *run_alone(void *arg)
+{
+    struct crowd *crowd = arg;
+
+    test_check(atomic_fetch_add(&crowd->inside, 1) == 0);
+    sched_yield();
+    atomic_fetch_sub(&crowd->inside, 1);
+    return test_count(&crowd->runs);
+}
+
+static void submit_with_the_others(void *arg)
+{
+    struct crowd *crowd = arg;
+
+    test_barrier_wait(&crowd->all);
+    test_check(rota_execute(crowd->sched, run_alone, crowd) == ROTA_OK);
+}
+
+/* SCHED-19: "exactly one", also for those who find none at the same moment. */
+static void with_core_0_one_thread_comes_for_several_submitters(void **state)
+{
+    for (unsigned round = 0; round < 100; round++) {
+        struct crowd crowd = {.sched = counting_sched((rota_sched_options){.core_threads = 0})};
+        test_thread *threads[SUBMITTERS];
+
+        test_barrier_init(&crowd.all, SUBMITTERS);
+        for (unsigned i = 0; i < SUBMITTERS; i++)
+            threads[i] = test_thread_start(submit_with_the_others, &crowd);
+        for (unsigned i = 0; i < SUBMITTERS; i++)
+            test_thread_join(threads[i]);
+        assert_ok(rota_close(crowd.sched));
+        assert_int_equal(crowd.runs, SUBMITTERS);
+        assert_int_equal(starts, 1);
+    }
 }
 
 static bool has_nobody_in_time(void *sched)
@@ -424,10 +512,13 @@ int main(void)
         test_idle(core_threads_that_may_go_do_so_but_for_one_that_sleeps),
         test_idle(so_they_do_if_they_go_at_once),
         test_idle(a_task_that_never_comes_wakes_nobody),
+        test_idle(the_last_one_sleeps_on_if_its_keep_alive_becomes_0),
+        test_idle(a_series_keeps_the_one_thread_that_runs_it),
         test_idle(one_worker_waits_for_the_first_task_and_the_others_for_a_call),
         test_idle(a_beat_wakes_few_of_many_workers),
         test_idle(there_are_never_more_than_the_core_threads),
         test_idle(with_core_0_there_is_one_thread_and_it_runs_what_is_due),
+        test_idle(with_core_0_one_thread_comes_for_several_submitters),
         test_idle(the_last_thread_goes_when_the_only_task_is_cancelled),
         test_idle(it_goes_at_once_if_idle_threads_do),
         test_idle(the_core_can_be_changed_while_they_wait),
