@@ -12,6 +12,8 @@
  * cached            a thread for each task at once, reused for 60 seconds
  * scheduled         core_threads threads for tasks that run later, or again and again: rota/sched.h
  * single_scheduled  one such thread. Its settings cannot be changed.
+ * work_stealing     so many fork/join workers, 0: as there are CPUs, for tasks that no one joins, in
+ *                   about the order of their submission: rota/forkjoin.h
  * thread_per_task   a new thread for each task, as pthread_create, but with futures, cancellation
  *                   and an end; threads may be NULL
  *
@@ -21,6 +23,7 @@
 #ifndef ROTA_FACTORY_H
 #define ROTA_FACTORY_H
 
+#include <rota/forkjoin.h>
 #include <rota/sched.h>
 
 ROTA_BEGIN
@@ -30,7 +33,15 @@ int rota_single_thread(rota_executor **out);
 int rota_cached_pool(rota_executor **out);
 int rota_scheduled_pool(unsigned core_threads, rota_executor **out);
 int rota_single_scheduled(rota_executor **out);
+int rota_work_stealing_pool(unsigned parallelism, rota_executor **out);
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out);
+
+/*
+ * A fork/join pool that is made at first use and cannot be shut down (ROTA_ENOTSUP); NULL when out of
+ * memory. Its size is one less than the CPUs, at least 1, or what the environment says in
+ * ROTA_COMMON_PARALLELISM; with 0 there it has no threads, and whoever waits for a task runs it.
+ */
+rota_executor *rota_common_pool(void);
 
 ROTA_END
 #endif

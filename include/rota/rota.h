@@ -7,6 +7,7 @@
 #include <rota/completion.h>
 #include <rota/executor.h>
 #include <rota/factory.h>
+#include <rota/forkjoin.h>
 #include <rota/future.h>
 #include <rota/pool.h>
 #include <rota/queue.h>

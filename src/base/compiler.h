@@ -28,6 +28,9 @@
 #define ROTA__TLS_MODEL
 #endif
 
+/* Accesses before it in the source are before it in the code. */
+#define rota__compiler_barrier() __asm__ volatile("" ::: "memory")
+
 /* Tells the CPU that this thread is spinning. */
 static inline void rota__cpu_relax(void)
 {

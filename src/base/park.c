@@ -52,7 +52,24 @@ static bool is_woken(rota__waiter *waiter)
     return rota__load_acquire(&waiter->woken) != 0; /* pairs with rota__waiter_wake */
 }
 
-int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline)
+/* A worker whose task waits may have another stand in. */
+static const rota__helper *begin_wait(const rota_thread *self)
+{
+    const rota__helper *helper = self->helper;
+
+    if (helper == NULL || helper->wait_begins == NULL)
+        return NULL;
+    helper->wait_begins(helper);
+    return helper;
+}
+
+static void end_wait(const rota__helper *helper)
+{
+    if (helper != NULL)
+        helper->wait_ends(helper);
+}
+
+static int sleep_until_woken(rota__waiter *waiter, rota_ns deadline)
 {
     while (!is_woken(waiter)) {
         if (rota__is_interrupted(waiter->thread))
@@ -62,6 +79,15 @@ int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline)
         rota__park(waiter->thread, deadline);
     }
     return ROTA_OK;
+}
+
+int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline)
+{
+    const rota__helper *helper = begin_wait(waiter->thread);
+    int status = sleep_until_woken(waiter, deadline);
+
+    end_wait(helper);
+    return status;
 }
 
 #ifdef ROTA_EXPLORE
@@ -142,11 +168,8 @@ void rota__waiter_withdraw(rota__waiter *waiter)
 
 /* -- Sleeping ------------------------------------------------------------- */
 
-int rota_sleep(rota_ns duration)
+static int sleep_until(rota_thread *self, rota_ns deadline)
 {
-    rota_thread *self = rota__self();
-    rota_ns deadline = rota__deadline(duration);
-
     for (;;) {
         if (rota__take_interrupt(self))
             return ROTA_EINTERRUPTED;
@@ -154,6 +177,16 @@ int rota_sleep(rota_ns duration)
             return ROTA_OK;
         rota__park(self, deadline);
     }
+}
+
+int rota_sleep(rota_ns duration)
+{
+    rota_thread *self = rota__self();
+    const rota__helper *helper = begin_wait(self);
+    int status = sleep_until(self, rota__deadline(duration));
+
+    end_wait(helper);
+    return status;
 }
 
 #ifndef ROTA__BACKOFF_SPINS

@@ -41,6 +41,8 @@ struct rota__execution {
 /* What a thread can do before it waits for `subject`: true if it did. A pool's worker: run that. */
 typedef struct rota__helper {
     bool (*help)(const struct rota__helper *self, void *subject);
+    void (*wait_begins)(const struct rota__helper *self); /* around every wait; or NULL */
+    void (*wait_ends)(const struct rota__helper *self);
 } rota__helper;
 
 /* How long it pays to spin at one place: park.h. All zero is a good beginning. */
@@ -65,6 +67,7 @@ struct rota_thread {
     rota__execution outermost;          /* outside any task */
     const rota__visit *visit;           /* the innermost, or NULL */
     const rota__helper *helper;         /* or NULL */
+    void *deck;                         /* of a fork/join worker, in explored builds */
     rota__patience patience;            /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;

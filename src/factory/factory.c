@@ -54,6 +54,12 @@ int rota_single_scheduled(rota_executor **out)
     return status;
 }
 
+int rota_work_stealing_pool(unsigned parallelism, rota_executor **out)
+{
+    return rota_forkjoin_new(&(rota_forkjoin_options){.parallelism = parallelism, .fifo = true},
+                             out);
+}
+
 /* A pool in which no thread ever waits for a second task. */
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out)
 {

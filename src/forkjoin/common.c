@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common.c - the pool that is always there: made when it is first asked for.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/time.h"
+
+#include <stdlib.h>
+
+static rota__atomic(rota__fj_pool *) common;
+static rota__mutex lock; /* held by who makes it */
+
+/* ROTA_COMMON_PARALLELISM, or one less than the CPUs. What is no number is as if it were not there. */
+static unsigned parallelism(void)
+{
+    const char *wanted = getenv("ROTA_COMMON_PARALLELISM");
+    unsigned cpus = rota_cpu_count();
+    unsigned usual = cpus > 1 ? cpus - 1 : 1;
+    char *end;
+    unsigned long number;
+
+    if (wanted == NULL || *wanted < '0' || *wanted > '9')
+        return usual;
+    number = strtoul(wanted, &end, 10);
+    return *end == '\0' && number <= 32767 ? (unsigned)number : usual;
+}
+
+/* Of this process: a child of fork(2) makes its own. */
+static rota__fj_pool *existing(void)
+{
+    rota__fj_pool *pool = rota__load_acquire(&common); /* pairs with make */
+
+    return pool != NULL && rota__fj_is_here(pool) ? pool : NULL;
+}
+
+static rota__fj_pool *make(void)
+{
+    rota_forkjoin_options options = {.parallelism = parallelism(),
+                                     .threads = {.name = "common-%u"}};
+    rota__fj_pool *pool;
+
+    if (rota__fj_pool_new(&options, true, &pool) != ROTA_OK)
+        return NULL;
+    rota__store_release(&common, pool); /* pairs with existing */
+    return pool;
+}
+
+rota__fj_pool *rota__fj_common(void)
+{
+    rota__fj_pool *pool = existing();
+
+    if (pool != NULL)
+        return pool;
+    rota__mutex_lock(&lock);
+    pool = existing();
+    if (pool == NULL)
+        pool = make();
+    rota__mutex_unlock(&lock);
+    return pool;
+}
+
+rota_executor *rota_common_pool(void)
+{
+    rota__fj_pool *pool = rota__fj_common();
+
+    return pool != NULL ? &pool->executor : NULL;
+}
+
+#ifndef ROTA_EXPLORE
+/* So that a clean program is clean to tools that look for what is left. */
+__attribute__((destructor)) static void end_common(void)
+{
+    rota__fj_pool *pool = existing();
+
+    if (pool == NULL)
+        return;
+    rota__store_relaxed(&common, NULL);
+    rota__fj_pool_end(pool);
+}
+#endif

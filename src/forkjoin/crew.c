@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crew.c - workers sleep, wake, come and go. README.md says why no wake-up is lost.
+ *
+ *   W1  Who sleeps is counted and in the list first, both with the lock held, and
+ *       looks around once more after that. Who makes something public does so
+ *       first, and then looks at the count. Both look by an atomic addition, so one
+ *       of them sees the other.
+ *   W2  While somebody searches nobody is woken: who searches looks at everything
+ *       after it was counted. The last that ends a search with something wakes the
+ *       next; one that ends it without sleeps, by W1.
+ *   W3  No more than `parallelism` are woken or made. Who blocks is not active, and
+ *       looks around after it has stopped being so, as in W1.
+ *   W4  A worker goes from sleeping to awake with the lock held, so `threads`,
+ *       `guests` and the sleepers tell, with it, whether there is anybody to do
+ *       anything; and only who is awake takes from the inbox.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/alloc.h"
+#include "base/time.h"
+
+static uint64_t crowd_of(rota__fj_pool *pool)
+{
+    return rota__add_acq_rel(&pool->crowd, 0); /* W1; pairs with every change of it */
+}
+
+bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd)
+{
+    return rota__crowd_get(crowd, FJ_SEARCHING) > 0 || rota__crowd_get(crowd, FJ_WAITING) > 0
+           || rota__crowd_get(crowd, FJ_ACTIVE) < pool->parallelism;
+}
+
+/* W2, W3 */
+static bool needs_one(const rota__fj_pool *pool, uint64_t crowd)
+{
+    return rota__crowd_get(crowd, FJ_SEARCHING) == 0
+           && rota__crowd_get(crowd, FJ_ACTIVE) < pool->parallelism;
+}
+
+bool rota__crew_has_work(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made); /* pairs with add */
+
+    if (rota__load_relaxed(&pool->submissions) > 0)
+        return true;
+    for (uint32_t i = 0; i < made; i++) {
+        if (rota__deque_has_public(&rota__load_relaxed(&pool->workers[i])->deque))
+            return true;
+    }
+    return false;
+}
+
+/* -- Workers in memory ---------------------------------------------------- */
+
+static rota__fj_worker *worker_new(rota__fj_pool *pool, unsigned number)
+{
+    rota__fj_worker *worker = rota__alloc(sizeof *worker);
+
+    if (worker == NULL)
+        return NULL;
+    *worker = (rota__fj_worker){.pool = pool, .number = number, .random = number * 2 + 1};
+    worker->helper = (rota__helper){rota__fj_help, rota__fj_wait_begins, rota__fj_wait_ends};
+    rota__link_init(&worker->link);
+    if (rota__deque_init(&worker->deque) == ROTA_OK)
+        return worker;
+    rota__free(worker, sizeof *worker);
+    return NULL;
+}
+
+/* With the lock held: one that nobody is. NULL: no memory, or too many. */
+static rota__fj_worker *take_worker(rota__fj_pool *pool)
+{
+    rota__fj_worker *worker = pool->free;
+    uint32_t made = rota__load_relaxed(&pool->made);
+
+    if (worker != NULL) {
+        pool->free = worker->next_free;
+        return worker;
+    }
+    if (made == pool->max_threads)
+        return NULL;
+    worker = worker_new(pool, made);
+    if (worker == NULL)
+        return NULL;
+    rota__store_relaxed(&pool->workers[made], worker);
+    rota__store_release(&pool->made, made + 1); /* pairs with the loads of who looks at all */
+    return worker;
+}
+
+static void put_worker(rota__fj_pool *pool, rota__fj_worker *worker)
+{
+    worker->next_free = pool->free;
+    pool->free = worker;
+}
+
+void rota__crew_join_ended(rota__fj_pool *pool)
+{
+    for (;;) {
+        rota__mutex_lock(&pool->lock);
+        rota__link *link = rota__list_take_first(&pool->ended);
+        rota__mutex_unlock(&pool->lock);
+        if (link == NULL)
+            return;
+        rota__fj_worker *worker = ROTA__CONTAINER(link, rota__fj_worker, link);
+        rota__os_thread_join(&worker->thread);
+        rota__mutex_lock(&pool->lock);
+        put_worker(pool, worker);
+        rota__mutex_unlock(&pool->lock);
+    }
+}
+
+/* -- Calling -------------------------------------------------------------- */
+
+/* With the lock held: it is awake, and searches. */
+static void wake(rota__fj_worker *sleeper)
+{
+    rota__list_remove(&sleeper->link);
+    rota__add_acq_rel(&sleeper->pool->crowd, FJ_SEARCHING + FJ_ACTIVE - FJ_SLEEPING); /* W4 */
+    rota__waiter_wake(&sleeper->waiter);
+}
+
+void rota__crew_wake_all(rota__fj_pool *pool)
+{
+    rota__link *first;
+
+    while ((first = rota__list_first(&pool->sleepers)) != NULL)
+        wake(ROTA__CONTAINER(first, rota__fj_worker, link));
+}
+
+/* It is counted, and was not made after all. */
+static void undo_start(rota__fj_pool *pool, rota__fj_worker *worker)
+{
+    rota__thread_plan_unref(worker->plan);
+    rota__mutex_lock(&pool->lock);
+    rota__sub_acq_rel(&pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
+    pool->threads--;
+    put_worker(pool, worker);
+    rota__fj_settle(pool);
+}
+
+/* With the lock held, which it leaves. */
+static int start(rota__fj_pool *pool)
+{
+    rota__fj_worker *worker =
+        pool->threads + pool->guests < pool->max_threads ? take_worker(pool) : NULL;
+    uint64_t number = pool->number;
+    int status;
+
+    if (worker == NULL) {
+        status = pool->threads + pool->guests < pool->max_threads ? ROTA_ENOMEM : ROTA_EREJECTED;
+        rota__mutex_unlock(&pool->lock);
+        return status;
+    }
+    pool->number++;
+    pool->threads++;
+    rota__add_acq_rel(&pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
+    worker->plan = rota__thread_plan_ref(pool->plan);
+    rota__mutex_unlock(&pool->lock);
+    status = rota__thread_plan_start(worker->plan, number, &worker->thread, rota__fj_worker_main,
+                                     worker);
+    if (status != ROTA_OK)
+        undo_start(pool, worker);
+    return status;
+}
+
+int rota__crew_call_locked(rota__fj_pool *pool)
+{
+    rota__link *first = rota__list_first(&pool->sleepers);
+    int status;
+
+    if (!needs_one(pool, crowd_of(pool))) {
+        rota__mutex_unlock(&pool->lock);
+        return ROTA_OK;
+    }
+    if (first != NULL) {
+        wake(ROTA__CONTAINER(first, rota__fj_worker, link));
+        rota__mutex_unlock(&pool->lock);
+        return ROTA_OK;
+    }
+    status = start(pool);
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    rota__mutex_lock(&pool->lock);
+    bool has_others = pool->threads + pool->guests > 0;
+    rota__mutex_unlock(&pool->lock);
+    return has_others ? ROTA_OK : status;
+}
+
+void rota__crew_call(rota__fj_pool *pool)
+{
+    if (!needs_one(pool, crowd_of(pool)))
+        return;
+    rota__mutex_lock(&pool->lock);
+    rota__crew_call_locked(pool); /* if nobody comes, who forked it joins it */
+}
+
+/* -- Searching and sleeping ----------------------------------------------- */
+
+void rota__crew_search(rota__fj_worker *worker)
+{
+    rota__add_acq_rel(&worker->pool->crowd, FJ_SEARCHING);
+}
+
+void rota__crew_found(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+    uint64_t before = rota__sub_acq_rel(&pool->crowd, FJ_SEARCHING);
+
+    if (rota__crowd_get(before, FJ_SEARCHING) == 1 && rota__crew_has_work(pool))
+        rota__crew_call(pool); /* W2 */
+}
+
+/* With the lock held, which it leaves. */
+static bool leave_search(rota__fj_worker *worker)
+{
+    rota__sub_acq_rel(&worker->pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
+    rota__mutex_unlock(&worker->pool->lock);
+    return false;
+}
+
+/* Out of the list by itself: false if somebody was quicker, who wakes it. */
+static bool get_up(rota__fj_worker *worker, uint64_t change)
+{
+    rota__fj_pool *pool = worker->pool;
+
+    rota__mutex_lock(&pool->lock);
+    bool is_asleep = rota__link_is_in_list(&worker->link);
+    if (is_asleep) {
+        rota__list_remove(&worker->link);
+        rota__add_acq_rel(&pool->crowd, change - FJ_SLEEPING);
+        rota__waiter_withdraw(&worker->waiter);
+    }
+    rota__mutex_unlock(&pool->lock);
+    if (!is_asleep)
+        rota__waiter_wait_only(&worker->waiter);
+    return is_asleep;
+}
+
+/* True: it goes on, as a searcher. */
+static bool stay_asleep(rota__fj_worker *worker)
+{
+    rota_ns deadline = rota__deadline(worker->pool->keep_alive);
+    int status;
+
+    worker->is_apart = true;
+    status = rota__waiter_wait(&worker->waiter, deadline);
+    worker->is_apart = false;
+    if (status == ROTA_OK)
+        return true;
+    if (status == ROTA_EINTERRUPTED)
+        rota__take_interrupt(worker->self);
+    return !get_up(worker, status == ROTA_ETIMEDOUT ? 0 : FJ_SEARCHING + FJ_ACTIVE)
+           || status != ROTA_ETIMEDOUT;
+}
+
+bool rota__crew_sleep(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+    bool is_surplus;
+
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) >= ROTA_STOP)
+        return leave_search(worker);
+    if (rota__waiter_init(&worker->waiter) != ROTA_OK) {
+        rota__mutex_unlock(&pool->lock);
+        rota__os_yield(); /* no memory to sleep with: it goes on looking */
+        return true;
+    }
+    is_surplus = rota__crowd_get(crowd_of(pool), FJ_ACTIVE) > pool->parallelism;
+    rota__list_prepend(&pool->sleepers, &worker->link);
+    rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
+    rota__fj_settle(pool);
+    if (!is_surplus && rota__crew_has_work(pool)) {
+        get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
+        return true;
+    }
+    return stay_asleep(worker);
+}
+
+void rota__crew_leave(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+
+    rota__thread_plan_unref(worker->plan);
+    rota__crew_join_ended(pool); /* so that no more than one is left unjoined */
+    rota__mutex_lock(&pool->lock);
+    worker->self = NULL;
+    pool->threads--;
+    rota__list_append(&pool->ended, &worker->link);
+    rota__fj_settle(pool);
+}
+
+/* -- Blocking ------------------------------------------------------------- */
+
+/* With the lock held, which it leaves: is there one that stands in, or can be? */
+static int find_stand_in(rota__fj_pool *pool)
+{
+    bool is_there = !rota__list_is_empty(&pool->sleepers)
+                    || rota__crowd_get(crowd_of(pool), FJ_ACTIVE) >= pool->parallelism;
+
+    if (!is_there)
+        return start(pool);
+    rota__mutex_unlock(&pool->lock);
+    return ROTA_OK;
+}
+
+int rota__crew_block(rota__fj_worker *worker, bool needs_stand_in)
+{
+    rota__fj_pool *pool = worker->pool;
+    int status = ROTA_OK;
+
+    rota__deque_open(&worker->deque); /* what it has forked is for others now */
+    rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
+    if (needs_stand_in) {
+        rota__mutex_lock(&pool->lock);
+        status = find_stand_in(pool);
+    }
+    if (status != ROTA_OK)
+        rota__crew_unblock(worker);
+    else if (rota__crew_has_work(pool))
+        rota__crew_call(pool); /* W3 */
+    return status == ROTA_ENOMEM ? ROTA_EAGAIN : status;
+}
+
+void rota__crew_unblock(rota__fj_worker *worker)
+{
+    rota__add_acq_rel(&worker->pool->crowd, FJ_ACTIVE);
+}
+
+/* -- Callers that take part ----------------------------------------------- */
+
+bool rota__crew_has_place(rota__fj_pool *pool)
+{
+    unsigned most = pool->parallelism > 0 ? pool->parallelism : 1;
+
+    return rota__crowd_get(crowd_of(pool), FJ_ACTIVE) < most
+           && pool->threads + pool->guests < pool->max_threads;
+}
+
+rota__fj_worker *rota__crew_enter(rota__fj_pool *pool)
+{
+    rota__fj_worker *worker = rota__crew_has_place(pool) ? take_worker(pool) : NULL;
+
+    if (worker == NULL)
+        return NULL;
+    pool->guests++;
+    rota__add_acq_rel(&pool->crowd, FJ_ACTIVE);
+    worker->self = rota__self();
+    return worker;
+}
+
+void rota__crew_exit(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+
+    rota__mutex_lock(&pool->lock);
+    worker->self = NULL;
+    pool->guests--;
+    rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
+    put_worker(pool, worker);
+    if (rota__crew_has_work(pool) && needs_one(pool, crowd_of(pool)))
+        rota__crew_call_locked(pool);
+    else
+        rota__fj_settle(pool);
+}

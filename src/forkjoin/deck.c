@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deck.c - a worker's deque, in two parts: the older is public, the newer private.
+ *
+ *        0         head        split           top
+ *        | stolen   | public    | private       |
+ *
+ * Slots are numbered; they lie in chunks, each as large as all before it, which
+ * never move. `top` is the owner's. `head` and `split` are one word, `shared`:
+ * a thief takes the oldest public task by raising head, the owner gets public
+ * ones back by lowering split, and publishes by raising it. So all races meet in
+ * one compare-and-swap, and pushing and popping private tasks needs none: after
+ * Dijk and van de Pol, "Lace: Non-blocking Split Deque for Work-Stealing" (2014).
+ *
+ *   Q1  A slot below head belongs to the thief that raised head past it until the
+ *       thief has cleared it. A thief looks into a slot only after that.
+ *   Q2  A slot in [head, split) holds a task that anybody may take; it was written
+ *       before split was raised past it.
+ *   Q3  A slot in [split, top) is the owner's alone.
+ *   Q4  The owner lowers top, and with it head and split, past stolen slots only
+ *       if they are clear, when nothing else is left.
+ *   Q5  `limit` and `floor` decide whether the owner takes the short way, which
+ *       looks at nothing else: a push below limit, a pop above floor. Whoever
+ *       wants to be heard (rota__deque_request) puts them out of reach.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/alloc.h"
+
+#define NEVER ((rota_fj **)0)           /* a limit that nothing is below, */
+#define ABOVE ((rota_fj **)UINTPTR_MAX) /* and a floor that nothing is above */
+
+static uint32_t head_in(uint64_t shared)
+{
+    return (uint32_t)shared;
+}
+
+static uint32_t split_in(uint64_t shared)
+{
+    return (uint32_t)(shared >> 32);
+}
+
+static uint64_t pair(uint32_t head, uint32_t split)
+{
+    return (uint64_t)split << 32 | head;
+}
+
+/* -- Slots ---------------------------------------------------------------- */
+
+static uint32_t chunk_start(uint32_t chunk)
+{
+    return chunk == 0 ? 0 : (uint32_t)FJ_FIRST_CHUNK << (chunk - 1);
+}
+
+static uint32_t chunk_length(uint32_t chunk)
+{
+    return chunk == 0 ? FJ_FIRST_CHUNK : chunk_start(chunk);
+}
+
+static uint32_t chunk_of(uint32_t number)
+{
+    uint32_t rest = number / FJ_FIRST_CHUNK;
+
+    return rest == 0 ? 0 : 32 - (uint32_t)__builtin_clz(rest);
+}
+
+static rota_fj **slot(const rota__deque *deque, uint32_t number)
+{
+    uint32_t chunk = chunk_of(number);
+
+    return rota__load_relaxed(&deque->chunks[chunk]) + (number - chunk_start(chunk));
+}
+
+static rota__atomic(rota_fj *) * slot_word(const rota__deque *deque, uint32_t number)
+{
+    return (rota__atomic(rota_fj *) *)(void *)slot(deque, number);
+}
+
+static uint32_t top_number(const rota__deque *deque)
+{
+    uint32_t chunk = rota__load_relaxed(&deque->chunk);
+    rota_fj **top = rota__load_relaxed(&deque->deck.top);
+
+    return chunk_start(chunk) + (uint32_t)(top - rota__load_relaxed(&deque->chunks[chunk]));
+}
+
+/* Also if that is the end of its chunk, which it is then not in. */
+static void set_top(rota__deque *deque, uint32_t number, uint32_t chunk)
+{
+    rota_fj **start = rota__load_relaxed(&deque->chunks[chunk]);
+
+    rota__store_relaxed(&deque->chunk, chunk);
+    rota__store_relaxed(&deque->deck.top, start + (number - chunk_start(chunk)));
+}
+
+/* -- The owner's end ------------------------------------------------------ */
+
+static bool has_room(rota__deque *deque, uint32_t number)
+{
+    uint32_t chunk = chunk_of(number);
+
+    if (chunk >= FJ_CHUNKS)
+        return false;
+    if (rota__load_relaxed(&deque->chunks[chunk]) == NULL)
+        rota__store_relaxed(&deque->chunks[chunk],
+                            rota__alloc_array(chunk_length(chunk), sizeof(rota_fj *)));
+    return rota__load_relaxed(&deque->chunks[chunk]) != NULL;
+}
+
+bool rota__deque_push(rota__deque *deque, rota_fj *entry)
+{
+    uint32_t number = top_number(deque);
+    uint32_t chunk = chunk_of(number);
+
+    if (!has_room(deque, number))
+        return false;
+    *slot(deque, number) = entry;
+    set_top(deque, number + 1, chunk);
+    return true;
+}
+
+/* Q4: it is empty. */
+static void lower_top(rota__deque *deque, uint64_t shared)
+{
+    uint32_t number = head_in(shared);
+
+    while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* Q1 */
+        number--;
+    if (number == head_in(shared))
+        return;
+    /* Thieves find nothing to take before and after: nobody else changes it. */
+    rota__store_release(&deque->shared, pair(number, number));
+    set_top(deque, number, number == 0 ? 0 : chunk_of(number - 1));
+}
+
+/* Gets the newer half of what is public back. False: a thief was quicker. */
+static bool reclaim(rota__deque *deque, uint64_t *shared, uint32_t top)
+{
+    uint32_t head = head_in(*shared);
+    uint64_t less = pair(head, head + (top - head) / 2);
+
+    if (!rota__cas_acq_rel(&deque->shared, shared, less)) /* pairs with the thieves' */
+        return false;
+    *shared = less;
+    return true;
+}
+
+rota_fj *rota__deque_pop(rota__deque *deque)
+{
+    uint64_t shared = rota__load_acquire(&deque->shared);
+    uint32_t top = top_number(deque);
+
+    while (top > head_in(shared)) {
+        if (top - 1 < split_in(shared) && !reclaim(deque, &shared, top))
+            continue;
+        set_top(deque, top - 1, chunk_of(top - 1)); /* Q3 */
+        return *slot(deque, top - 1);
+    }
+    lower_top(deque, shared);
+    return NULL;
+}
+
+/* Q5 */
+void rota__deque_close(rota__deque *deque)
+{
+    uint32_t split = split_in(rota__load_relaxed(&deque->shared));
+    uint32_t chunk = rota__load_relaxed(&deque->chunk);
+    rota_fj **start = rota__load_relaxed(&deque->chunks[chunk]);
+    uint32_t first = chunk_start(chunk);
+
+    rota__store_relaxed(&deque->deck.limit, start + chunk_length(chunk));
+    rota__store_relaxed(&deque->deck.floor, start + (split > first ? split - first : 0));
+}
+
+void rota__deque_open(rota__deque *deque)
+{
+    uint64_t shared = rota__load_relaxed(&deque->shared);
+    uint32_t top = top_number(deque);
+
+    rota__deque_request(deque);
+    while (split_in(shared) < top) {
+        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), top))) /* Q2 */
+            break;
+    }
+}
+
+/* -- The thieves' end ----------------------------------------------------- */
+
+rota_fj *rota__deque_steal(rota__deque *deque)
+{
+    uint64_t shared = rota__load_acquire(&deque->shared); /* pairs with open: Q2 */
+    uint32_t head;
+    rota_fj *entry;
+
+    do {
+        head = head_in(shared);
+        if (head >= split_in(shared))
+            return NULL;
+    } while (!rota__cas_acq_rel(&deque->shared, &shared, pair(head + 1, split_in(shared))));
+    entry = *slot(deque, head);                        /* Q1 */
+    rota__store_release(slot_word(deque, head), NULL); /* pairs with lower_top */
+    return entry;
+}
+
+bool rota__deque_has_public(const rota__deque *deque)
+{
+    uint64_t shared = rota__load_acquire(&deque->shared);
+
+    return head_in(shared) < split_in(shared);
+}
+
+void rota__deque_request(rota__deque *deque)
+{
+    if (rota__load_relaxed(&deque->deck.limit) == NEVER
+        && rota__load_relaxed(&deque->deck.floor) == ABOVE)
+        return; /* not to touch its cache line without need */
+    rota__store_relaxed(&deque->deck.limit, NEVER);
+    rota__store_relaxed(&deque->deck.floor, ABOVE);
+}
+
+size_t rota__deque_size(const rota__deque *deque)
+{
+    uint64_t shared = rota__load_relaxed(&deque->shared);
+    uint32_t top = top_number(deque);
+
+    if (top < split_in(shared) || chunk_of(top) > FJ_CHUNKS) /* the owner moves it just now */
+        top = split_in(shared);
+    return top > head_in(shared) ? top - head_in(shared) : 0;
+}
+
+/* -- Beginning and end ---------------------------------------------------- */
+
+int rota__deque_init(rota__deque *deque)
+{
+    *deque = (rota__deque){0};
+    if (!has_room(deque, 0))
+        return ROTA_ENOMEM;
+    set_top(deque, 0, 0);
+    rota__deque_request(deque);
+    rota__store_relaxed(&deque->deck.floor, ABOVE);
+    return ROTA_OK;
+}
+
+void rota__deque_free(rota__deque *deque)
+{
+    for (uint32_t chunk = 0; chunk < FJ_CHUNKS; chunk++) {
+        rota__free(rota__load_relaxed(&deque->chunks[chunk]),
+                   chunk_length(chunk) * sizeof(rota_fj *));
+    }
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fj.c - a task of the user's: what its words mean, and every change of them.
+ *
+ *   J1  A task is run by who forked it, who then stores RAN, or is taken by
+ *       somebody else, who first makes it SHARED and in the end adds DONE. Who
+ *       forked it cannot mistake one for the other: what is not in its deque any
+ *       more was taken.
+ *   J2  Only a task that is SHARED, or that came from outside, has waiters: its
+ *       end is an addition to the word that has them, so none is missed. The end
+ *       of any other is looked for.
+ *   J3  To tell the end is the last touch of a task, which may be gone then.
+ *   J4  Cancelling adds a flag that stays. It is looked at before a body runs, and
+ *       when the outcome is asked for.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+static void add_flag(rota_fj *task, uintptr_t flag)
+{
+    rota__or_acq_rel(rota__fj_word(task, FJ_STATE), flag);
+}
+
+/* -- Looking -------------------------------------------------------------- */
+
+bool rota__fj_is_done(const rota_fj *task)
+{
+    return (rota__fj_state(task) & FJ_DONE) != 0
+           || rota__load_acquire(rota__fj_word(task, FJ_RUNNER)) == ROTA__FJ_RAN; /* run_own's */
+}
+
+int rota__fj_status(const rota_fj *task)
+{
+    if (rota__fj_state(task) & FJ_CANCELLED)
+        return ROTA_ECANCELED;
+    return task->priv[FJ_ERROR] != 0 ? ROTA_EFAILED : ROTA_OK;
+}
+
+bool rota_fj_is_done(const rota_fj *task)
+{
+    return task != NULL && rota__fj_is_done(task);
+}
+
+int rota_fj_error(const rota_fj *task)
+{
+    if (task == NULL || !rota__fj_is_done(task) || rota__fj_status(task) != ROTA_EFAILED)
+        return 0;
+    return (int)task->priv[FJ_ERROR];
+}
+
+/* -- Its body ------------------------------------------------------------- */
+
+void rota_fj_fail(rota_fj *self, int code)
+{
+    if (self != NULL)
+        self->priv[FJ_ERROR] = (uintptr_t)(unsigned)code;
+}
+
+/* J4. A pool that is stopped cancels what has not begun. */
+static bool may_begin(rota_fj *task, const rota__fj_worker *worker)
+{
+    if (rota__fj_state(task) & FJ_CANCELLED)
+        return false;
+    if (worker == NULL || rota__fj_pool_state(worker->pool) < ROTA_STOP)
+        return true;
+    add_flag(task, FJ_CANCELLED);
+    return false;
+}
+
+void rota__fj_run_own(rota_fj *task)
+{
+    if (rota__fj_state(task) == 0)
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+    if (may_begin(task, rota__fj_me()))
+        task->run(task);
+    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
+}
+
+/* J3 */
+static void finish(rota_fj *task)
+{
+    uintptr_t before = rota__or_acq_rel(rota__fj_word(task, FJ_STATE), FJ_DONE);
+
+    rota__fj_wake_all((rota__fj_waiter *)(before & ~(uintptr_t)FJ_FLAGS)); /* J2 */
+}
+
+typedef struct shared_run {
+    rota_fj *task;
+    rota__execution execution; /* an interrupt flag of its own: INT-01 */
+} shared_run;
+
+static void run_body(void *arg)
+{
+    shared_run *run = arg;
+
+    run->task->run(run->task);
+}
+
+/* The body ended its thread: GEN-14. */
+static void body_torn(void *arg)
+{
+    shared_run *run = arg;
+
+    rota__execution_end(&run->execution);
+    run->task->priv[FJ_ERROR] = (uintptr_t)(unsigned)ROTA_ECANCELED;
+    finish(run->task);
+}
+
+void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
+{
+    shared_run run = {.task = task};
+
+    rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), (uintptr_t)runner);
+    add_flag(task, FJ_SHARED); /* J1; releases the runner to who helps it */
+    if (may_begin(task, runner)) {
+        rota__execution_begin(&run.execution, NULL);
+        run.execution.may_fail = false;
+        rota__os_guarded(run_body, body_torn, &run);
+        rota__execution_end(&run.execution);
+    }
+    finish(task);
+}
+
+void rota__fj_drop(rota_fj *task)
+{
+    add_flag(task, FJ_CANCELLED);
+    finish(task);
+}
+
+/* -- Its life ------------------------------------------------------------- */
+
+bool rota_fj_cancel(rota_fj *task)
+{
+    uintptr_t state, next;
+
+    if (task == NULL)
+        return false;
+    state = rota__fj_state(task);
+    do {
+        if (rota__fj_is_done(task))
+            return (rota__fj_state(task) & FJ_CANCELLED) != 0;
+        next = state | FJ_CANCELLED | (state == 0 ? FJ_DONE : 0); /* never forked: that is all */
+    } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state, next));
+    return true;
+}
+
+void rota_fj_reset(rota_fj *task)
+{
+    if (task == NULL)
+        return;
+    for (int i = 0; i < 3; i++)
+        task->priv[i] = 0;
+}
+
+/* -- Forking -------------------------------------------------------------- */
+
+/* From a thread that is no worker: to the common pool. */
+static void fork_outside(rota_fj *task)
+{
+    rota__fj_pool *pool = rota__fj_common();
+
+    if (pool == NULL || rota__fj_submit(pool, task) != ROTA_OK)
+        rota__fj_run_own(task);
+}
+
+void rota__fork_slow(rota_fj *task)
+{
+    rota__fj_worker *worker = rota__fj_me();
+
+    if (task == NULL || rota__fj_state(task) != 0)
+        return; /* FJT-07 */
+    if (worker == NULL) {
+        fork_outside(task);
+        return;
+    }
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+    if (!rota__deque_push(&worker->deque, task))
+        rota__fj_run_own(task);
+    rota__fj_answer(worker);
+}
+
+void rota_fork(rota_fj *task)
+{
+    rota__deck *deck = rota__fj_deck();
+    rota_fj **top = rota__load_relaxed(&deck->top);
+
+    if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL
+                     && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+        *top = task;
+        rota__store_relaxed(&deck->top, top + 1);
+    } else {
+        rota__fork_slow(task);
+    }
+}
+
+/* -- Joining -------------------------------------------------------------- */
+
+/* deck.c, Q5: the short way. */
+static bool take_back(rota_fj *task)
+{
+    rota__deck *deck = rota__fj_deck();
+    rota_fj **top = rota__load_relaxed(&deck->top);
+
+    if (top <= rota__load_relaxed(&deck->floor) || top[-1] != task)
+        return false;
+    rota__store_relaxed(&deck->top, top - 1);
+    rota__compiler_barrier();
+    if (top > rota__load_relaxed(&deck->floor)
+        && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == FJ_FORKED)
+        return true;
+    rota__store_relaxed(&deck->top, top);
+    return false;
+}
+
+int rota__join_odd(rota_fj *task)
+{
+    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN);
+    return rota__fj_status(task);
+}
+
+/* Runs what lies above it in the own deque, and it: FJT-21. True: it was there. */
+static bool join_here(rota__fj_worker *worker, const rota_fj *task)
+{
+    rota_fj *newest;
+
+    while (!rota__fj_is_done(task) && (newest = rota__deque_pop(&worker->deque)) != NULL) {
+        rota__fj_answer(worker);
+        rota__fj_run_entry(worker, newest, true);
+    }
+    if (rota__fj_is_done(task))
+        return true;
+    rota__fj_answer(worker); /* the deque has become empty */
+    return false;
+}
+
+int rota__join_slow(rota_fj *task)
+{
+    rota__fj_worker *worker = rota__fj_me();
+
+    if (task == NULL)
+        return ROTA_EINVAL;
+    if (rota__fj_is_done(task))
+        return rota__fj_status(task);
+    if (rota__fj_state(task) == 0)
+        rota__fj_run_own(task);
+    else if (worker == NULL)
+        rota__fj_join_outside(task);
+    else if (!join_here(worker, task))
+        rota__fj_join_stolen(worker, task);
+    return rota__fj_status(task);
+}
+
+int rota_join(rota_fj *task)
+{
+    if (!take_back(task))
+        return rota__join_slow(task);
+    task->run(task);
+    return rota__join_odd(task);
+}
+
+bool rota__unfork_slow(rota_fj *task)
+{
+    rota__fj_worker *worker = rota__fj_me();
+    rota_fj *newest;
+
+    if (task == NULL || worker == NULL || rota__fj_state(task) != FJ_FORKED)
+        return false;
+    newest = rota__deque_pop(&worker->deque);
+    if (newest != NULL && newest != task)
+        rota__deque_push(&worker->deque, newest); /* where it has just been */
+    rota__fj_answer(worker);
+    if (newest != task)
+        return false;
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
+    return true;
+}
+
+bool rota_unfork(rota_fj *task)
+{
+    if (!take_back(task))
+        return rota__unfork_slow(task);
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
+    return true;
+}
+
+/* -- Several -------------------------------------------------------------- */
+
+int rota_invoke_many(rota_fj *const *tasks, size_t n)
+{
+    int first = ROTA_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        if (tasks == NULL || tasks[i] == NULL)
+            return ROTA_EINVAL;
+    }
+    for (size_t i = n; i-- > 1;)
+        rota_fork(tasks[i]);
+    for (size_t i = 0; i < n; i++) { /* the first was not forked: it runs here */
+        int status = rota_join(tasks[i]);
+        if (first == ROTA_OK)
+            first = status;
+    }
+    return first;
+}
+
+int rota_invoke_both(rota_fj *a, rota_fj *b)
+{
+    rota_fj *both[] = {a, b};
+
+    return rota_invoke_many(both, 2);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forkjoin_internal.h - fork/join pools. README.md has the protocols and why they hold.
+ *
+ *   deck.c     a worker's deque: the owner's end and the thieves'
+ *   fj.c       a task of the user's: forked, joined, cancelled, done
+ *   wait.c     who joins a stolen task: helps, then blocks
+ *   crew.c     workers sleep, wake, come and go; callers that take part
+ *   worker.c   what a worker does from its start to its end
+ *   inbox.c    tasks from outside
+ *   pool.c     the executor: made, shut down, looked at
+ *   common.c   the pool that is always there
+ */
+#ifndef ROTA_FORKJOIN_INTERNAL_H
+#define ROTA_FORKJOIN_INTERNAL_H
+
+#include "base/atomic.h"
+
+#define ROTA__FJ_WORD(type) rota__atomic(type)
+#define ROTA_NO_INLINE
+#include <rota/forkjoin.h>
+
+#include "base/lobby.h"
+#include "base/park.h"
+#include "pool/pool_internal.h"
+
+#include <rota/factory.h>
+
+typedef struct rota__fj_pool rota__fj_pool;
+typedef struct rota__fj_worker rota__fj_worker;
+
+/* -- The state of a task (fj.c) ------------------------------------------- */
+
+/* priv[0]: these, and above them the newest of those who wait for it, a stack. */
+enum {
+    FJ_FORKED = ROTA__FJ_FORKED,
+    FJ_SHARED = 2,    /* not run by who forked it: its end is told by an addition to this word */
+    FJ_CANCELLED = 4, /* it ends so, whether its body runs or not */
+    FJ_DONE = 8,
+    FJ_OUTSIDE = 16, /* it came from outside: its end is told like that of a shared one */
+    FJ_FLAGS = 31,
+};
+
+/* priv[1]: ROTA__FJ_RAN once who forked it has run it; while it is in an inbox the next there; while
+   it is shared who runs it, or 0. priv[2]: the code it failed with. */
+enum { FJ_STATE, FJ_RUNNER, FJ_ERROR };
+
+static inline rota__atomic(uintptr_t) * rota__fj_word(const rota_fj *task, int which)
+{
+    return (rota__atomic(uintptr_t) *)(uintptr_t)&task->priv[which];
+}
+
+static inline uintptr_t rota__fj_state(const rota_fj *task)
+{
+    return rota__load_acquire(rota__fj_word(task, FJ_STATE)); /* pairs with finish, in fj.c */
+}
+
+/* A thread that waits for a task, on its stack. */
+typedef struct rota__fj_waiter {
+    _Alignas(FJ_FLAGS + 1) struct rota__fj_waiter *next; /* who came before it */
+    rota__waiter waiter;
+} rota__fj_waiter;
+
+void rota__fj_wake_all(rota__fj_waiter *newest);
+
+bool rota__fj_is_done(const rota_fj *task);
+int rota__fj_status(const rota_fj *task); /* of a done one */
+
+/* A task that this worker forked, or that was never forked. */
+void rota__fj_run_own(rota_fj *task);
+
+/* One that was taken from somewhere else. `runner` may be NULL. Cancelled if the pool is stopped. */
+void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner);
+
+/* It was never begun, and is not going to be. */
+void rota__fj_drop(rota_fj *task);
+
+/* -- Entries of a deque: tasks of either kind ----------------------------- */
+
+static inline rota_fj *rota__entry_of(rota_task *task)
+{
+    return (rota_fj *)(void *)((char *)task + 1);
+}
+
+static inline bool rota__entry_is_task(const rota_fj *entry)
+{
+    return ((uintptr_t)entry & 1) != 0;
+}
+
+static inline rota_task *rota__task_in(rota_fj *entry)
+{
+    return (rota_task *)(void *)((char *)entry - 1);
+}
+
+/* -- A worker's deque (deck.c) -------------------------------------------- */
+
+#ifdef ROTA_EXPLORE
+enum { FJ_FIRST_CHUNK = 2, FJ_CHUNKS = 3 };
+#else
+enum { FJ_FIRST_CHUNK = 1024, FJ_CHUNKS = 16 };
+#endif
+
+typedef struct rota__deque {
+    rota__deck deck;                            /* first: what inline functions see */
+    rota__atomic(uint32_t) chunk;               /* which one `top` is in; the owner writes it */
+    rota__atomic(rota_fj **) chunks[FJ_CHUNKS]; /* do not move; the next is made when needed */
+    char apart[64];
+    rota__atomic(uint64_t) shared; /* deck.c only; not in a cache line with the owner's words */
+    char apart_too[64];
+} rota__deque;
+
+int rota__deque_init(rota__deque *deque); /* ROTA_ENOMEM */
+void rota__deque_free(rota__deque *deque);
+
+/* For the owner. */
+bool rota__deque_push(rota__deque *deque, rota_fj *entry); /* false: no memory */
+rota_fj *rota__deque_pop(rota__deque *deque);              /* the newest, or NULL */
+void rota__deque_close(rota__deque *deque); /* what is pushed next stays private: the short ways */
+void rota__deque_open(rota__deque *deque); /* all of it is public, and the next goes the long way */
+size_t rota__deque_size(const rota__deque *deque); /* exact for the owner, else about */
+
+/* For everybody. */
+rota_fj *rota__deque_steal(rota__deque *deque); /* the oldest that is public, or NULL */
+bool rota__deque_has_public(const rota__deque *deque);
+void rota__deque_request(rota__deque *deque); /* the owner is to take the long way */
+
+/* -- A worker ------------------------------------------------------------- */
+
+struct rota__fj_worker {
+    rota__deque deque; /* first */
+    rota__fj_pool *pool;
+    unsigned number;
+    unsigned turns;   /* tasks it has run, roughly */
+    unsigned helping; /* tasks that it runs while one waits for a future, inside one another */
+    unsigned blocks;  /* rota_block_begin, and waits of tasks, nested */
+    bool is_apart;    /* it waits as a worker, not as a task */
+    bool is_torn;
+    uint32_t random;
+    rota__atomic(uint64_t) steals;
+    rota__patience patience;
+    rota_thread *self; /* NULL: nobody is this worker now; under the pool's lock */
+    rota__helper helper;
+    const rota__helper *outer_helper; /* of a caller that takes part */
+    rota__deck *outer_deck;
+    rota__visit visit;
+    rota__link link;     /* among the sleepers, or those that left */
+    rota__waiter waiter; /* while it sleeps */
+    rota__thread_plan *plan;
+    rota__os_thread thread;
+    rota__fj_worker *next_free;
+};
+
+rota__deck *rota__fj_deck(void);    /* the calling thread's, or one that is no worker's */
+rota__fj_worker *rota__fj_me(void); /* the calling thread's worker, or NULL */
+void rota__fj_become(rota__fj_worker *worker); /* it is that one now, or none */
+
+/* Runs what was taken out of a deque or an inbox. */
+void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own);
+
+rota_fj *rota__fj_find(rota__fj_worker *worker); /* own, or anybody's; NULL: nothing is public */
+
+/* After something was pushed, or popped the long way. */
+void rota__fj_answer(rota__fj_worker *worker);
+
+/* Until it is done. */
+void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task);
+void rota__fj_join_outside(rota_fj *task);
+int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task);
+
+/* With the pool's lock held, which it leaves: the caller runs it, as a worker if there is a place. */
+void rota__fj_take_part(rota__fj_pool *pool, rota_fj *task);
+
+void rota__fj_wait_begins(const rota__helper *helper);
+void rota__fj_wait_ends(const rota__helper *helper);
+
+/* Its thread begins; stays until it may leave. */
+void rota__fj_worker_main(void *worker);
+bool rota__fj_help(const rota__helper *helper, void *future);
+
+/* -- A pool --------------------------------------------------------------- */
+
+/*
+ * `crowd`, 16 bits each:
+ *   searching  workers that look for something to do
+ *   sleeping   workers that found nothing
+ *   waiting    workers that joined a stolen task and look at its thief
+ *   active     workers, and callers that take part, that neither sleep nor are blocked
+ */
+#define FJ_SEARCHING UINT64_C(1)
+#define FJ_SLEEPING  (UINT64_C(1) << 16)
+#define FJ_WAITING   (UINT64_C(1) << 32)
+#define FJ_ACTIVE    (UINT64_C(1) << 48)
+
+static inline unsigned rota__crowd_get(uint64_t crowd, uint64_t unit)
+{
+    return (unsigned)(crowd / unit & 0xffff);
+}
+
+struct rota__fj_pool {
+    rota_executor executor; /* first */
+    uint32_t generation;
+    unsigned parallelism;
+    unsigned max_threads;
+    rota_ns keep_alive;
+    bool fifo;
+    bool is_common;
+    rota_hooks hooks;
+    rota__thread_plan *plan;
+    rota__atomic(uint32_t) state; /* rota_executor_state; grows with the lock held */
+    rota__atomic(uint64_t) crowd;
+    rota__atomic(size_t) submissions;          /* in the inbox; written with the lock held */
+    rota__atomic(rota__fj_worker *) * workers; /* max_threads; those that were ever made stay */
+    rota__atomic(uint32_t) made;
+
+    rota__mutex lock;      /* the rest */
+    rota__chain tasks;     /* the inbox: of rota_submit and rota_execute, */
+    rota_fj *first, *last; /* and of rota_fork and rota_invoke */
+    bool tasks_next;       /* whose turn it is */
+    rota__list sleepers;   /* the first is the next to wake */
+    rota__list ended;      /* left, but not joined */
+    rota__lobby quiet;     /* for quiescence */
+    rota__lobby waiters;   /* for the end */
+    rota__fj_worker *free;
+    unsigned threads; /* made, or being made, and not left */
+    unsigned guests;  /* callers that take part */
+    unsigned resting; /* workers in rota_await_quiescence */
+    uint64_t number;  /* of the next thread */
+};
+
+static inline rota__fj_pool *rota__fj_pool_of(rota_executor *ex)
+{
+    return ROTA__CONTAINER(ex, rota__fj_pool, executor);
+}
+
+static inline rota_executor_state rota__fj_pool_state(const rota__fj_pool *pool)
+{
+    return (rota_executor_state)rota__load_acquire(&pool->state); /* pairs with its change */
+}
+
+static inline bool rota__fj_is_here(const rota__fj_pool *pool)
+{
+    return pool->generation == rota__generation_now();
+}
+
+rota__fj_pool *rota__as_forkjoin(rota_executor *ex); /* NULL: another kind */
+int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota__fj_pool **out);
+void rota__fj_pool_end(rota__fj_pool *pool); /* at the end of the process: if nobody uses it */
+rota__fj_pool *rota__fj_common(void);        /* NULL: no memory */
+
+/* With the lock held, which it leaves, after something that may have ended all work. */
+void rota__fj_settle(rota__fj_pool *pool);
+
+int rota__fj_submit(rota__fj_pool *pool, rota_fj *task); /* ROTA_OK: somebody runs it */
+
+/* -- inbox.c: all with the lock held -------------------------------------- */
+
+void rota__inbox_put_task(rota__fj_pool *pool, rota_task *task);
+void rota__inbox_put(rota__fj_pool *pool, rota_fj *task);
+rota_fj *rota__inbox_take(rota__fj_pool *pool); /* the oldest, as an entry; or NULL */
+bool rota__inbox_remove_task(rota__fj_pool *pool, const rota_task *task);
+bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task);
+
+/* -- crew.c --------------------------------------------------------------- */
+
+/* Something became public: wakes or makes a worker, if one is wanted and nobody searches. */
+void rota__crew_call(rota__fj_pool *pool);
+
+/* The same after tasks from outside, with the lock held, which it leaves. ROTA_EAGAIN, ROTA_ENOMEM:
+   there is no worker, and none could be made. */
+int rota__crew_call_locked(rota__fj_pool *pool);
+
+bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
+
+bool rota__crew_has_work(rota__fj_pool *pool); /* that is public, or came from outside */
+
+void rota__crew_search(rota__fj_worker *worker);
+void rota__crew_found(rota__fj_worker *worker); /* ends a search that found something */
+bool rota__crew_sleep(rota__fj_worker *worker); /* ends one that did not; false: it is to leave */
+void rota__crew_leave(rota__fj_worker *worker); /* the last that a worker's thread does */
+
+int rota__crew_block(rota__fj_worker *worker, bool needs_one); /* as rota_block_begin */
+void rota__crew_unblock(rota__fj_worker *worker);
+
+/* A caller takes part: with the lock held. NULL: no more may. */
+bool rota__crew_has_place(rota__fj_pool *pool);
+rota__fj_worker *rota__crew_enter(rota__fj_pool *pool);
+void rota__crew_exit(rota__fj_worker *worker); /* without */
+
+void rota__crew_wake_all(rota__fj_pool *pool); /* with the lock held */
+void rota__crew_join_ended(rota__fj_pool *pool);
+
+#endif

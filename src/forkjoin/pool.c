@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - the executor around a crew: made, shut down, looked at.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/alloc.h"
+#include "base/time.h"
+
+#include <stdio.h>
+
+/* -- Quiet, and the end --------------------------------------------------- */
+
+/* With the lock held: how many do anything, or are about to (crew.c, W4). */
+static unsigned count_busy(const rota__fj_pool *pool)
+{
+    uint64_t crowd = rota__load_relaxed(&pool->crowd);
+
+    return pool->threads + pool->guests - rota__crowd_get(crowd, FJ_SLEEPING);
+}
+
+static bool is_quiet(const rota__fj_pool *pool)
+{
+    return count_busy(pool) == pool->resting && rota__load_relaxed(&pool->submissions) == 0;
+}
+
+static void set_state(rota__fj_pool *pool, rota_executor_state state)
+{
+    rota__store_release(&pool->state, (uint32_t)state); /* pairs with rota__fj_pool_state */
+}
+
+static void call_terminated(void *arg)
+{
+    rota__fj_pool *pool = arg;
+
+    pool->hooks.terminated(&pool->executor, pool->hooks.ctx);
+}
+
+/* With the lock held, which it leaves. */
+static void terminate(rota__fj_pool *pool)
+{
+    set_state(pool, ROTA_TIDYING);
+    rota__mutex_unlock(&pool->lock);
+    rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
+    rota__mutex_lock(&pool->lock);
+    set_state(pool, ROTA_TERMINATED);
+    rota__lobby_open(&pool->waiters);
+    rota__mutex_unlock(&pool->lock);
+}
+
+void rota__fj_settle(rota__fj_pool *pool)
+{
+    rota_executor_state state = rota__fj_pool_state(pool);
+
+    if (is_quiet(pool)) {
+        rota__lobby_open(&pool->quiet);
+        if (state == ROTA_SHUTDOWN && pool->resting == 0) { /* FJ-23: that was all */
+            set_state(pool, ROTA_STOP);
+            rota__crew_wake_all(pool);
+            state = ROTA_STOP;
+        }
+    }
+    if (state == ROTA_STOP && pool->threads + pool->guests == 0)
+        terminate(pool);
+    else
+        rota__mutex_unlock(&pool->lock);
+}
+
+/* -- Taking tasks --------------------------------------------------------- */
+
+/* With the lock held, which it leaves. */
+static bool refuses(rota__fj_pool *pool)
+{
+    if (rota__fj_pool_state(pool) == ROTA_RUNNING)
+        return false;
+    rota__mutex_unlock(&pool->lock);
+    return true;
+}
+
+static int execute_here(rota__fj_worker *worker, rota_task *task)
+{
+    if (rota__fj_pool_state(worker->pool) != ROTA_RUNNING)
+        return ROTA_EREJECTED;
+    if (!rota__deque_push(&worker->deque, rota__entry_of(task)))
+        return ROTA_ENOMEM;
+    rota__fj_answer(worker);
+    return ROTA_OK;
+}
+
+/* Without a worker, and none to be had: it is not accepted, unless the pool is not to have any. */
+static int take_back(rota__fj_pool *pool, rota_task *task, int status)
+{
+    bool removed;
+
+    rota__mutex_lock(&pool->lock);
+    removed = rota__inbox_remove_task(pool, task);
+    rota__fj_settle(pool);
+    return removed ? status : ROTA_OK;
+}
+
+static int fj_execute(rota_executor *ex, rota_task *task)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+    rota__fj_worker *worker = rota__fj_me();
+    int status;
+
+    if (!rota__fj_is_here(pool))
+        return ROTA_EREJECTED;
+    if (worker != NULL && worker->pool == pool)
+        return execute_here(worker, task);
+    rota__mutex_lock(&pool->lock);
+    if (refuses(pool))
+        return ROTA_EREJECTED;
+    rota__inbox_put_task(pool, task);
+    status = rota__crew_call_locked(pool);
+    return status == ROTA_OK ? ROTA_OK : take_back(pool, task, status);
+}
+
+int rota__fj_submit(rota__fj_pool *pool, rota_fj *task)
+{
+    int status;
+
+    if (!rota__fj_is_here(pool))
+        return ROTA_EREJECTED;
+    rota__mutex_lock(&pool->lock);
+    if (refuses(pool))
+        return ROTA_EREJECTED;
+    rota__inbox_put(pool, task);
+    status = rota__crew_call_locked(pool);
+    (void)status; /* without a worker it is run by who joins it */
+    return ROTA_OK;
+}
+
+/* -- Shutdown ------------------------------------------------------------- */
+
+static int fj_shutdown(rota_executor *ex)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+
+    if (pool->is_common)
+        return ROTA_ENOTSUP; /* FJ-06 */
+    if (!rota__fj_is_here(pool))
+        return ROTA_OK;
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) == ROTA_RUNNING)
+        set_state(pool, ROTA_SHUTDOWN);
+    rota__fj_settle(pool);
+    return ROTA_OK;
+}
+
+/* With the lock held. What they fork from now on goes the long way, which looks at the state. */
+static void stop_workers(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_relaxed(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++) {
+        rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
+        rota__deque_request(&worker->deque);
+        if (worker->self != NULL)
+            rota__thread_stop(worker->self);
+    }
+}
+
+static void drop_all(rota__fj_pool *pool)
+{
+    rota_fj *entry;
+
+    for (;;) {
+        rota__mutex_lock(&pool->lock);
+        entry = rota__inbox_take(pool);
+        rota__mutex_unlock(&pool->lock);
+        if (entry == NULL)
+            return;
+        if (rota__entry_is_task(entry))
+            rota_task_discard(rota__task_in(entry));
+        else
+            rota__fj_drop(entry);
+    }
+}
+
+static void steal_and_drop(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+    rota_fj *entry;
+
+    for (uint32_t i = 0; i < made; i++) {
+        rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
+        while ((entry = rota__deque_steal(&worker->deque)) != NULL) {
+            if (rota__entry_is_task(entry))
+                rota_task_discard(rota__task_in(entry));
+            else
+                rota__fj_drop(entry);
+        }
+    }
+}
+
+static int fj_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+    rota__chain none = {0};
+
+    if (pool->is_common)
+        return ROTA_ENOTSUP;
+    if (rota__fj_is_here(pool)) {
+        rota__mutex_lock(&pool->lock);
+        pool->guests++; /* the pool does not end before this call does */
+        if (rota__fj_pool_state(pool) < ROTA_STOP)
+            set_state(pool, ROTA_STOP);
+        stop_workers(pool);
+        rota__crew_wake_all(pool);
+        rota__mutex_unlock(&pool->lock);
+        drop_all(pool);
+        steal_and_drop(pool);
+        rota__mutex_lock(&pool->lock);
+        pool->guests--;
+        rota__fj_settle(pool);
+    }
+    return rota__hand_over(&none, drained, count); /* FJ-24: nothing */
+}
+
+static int await_quiet(rota__fj_pool *pool, rota_ns deadline)
+{
+    rota__mutex_lock(&pool->lock);
+    if (!is_quiet(pool))
+        return rota__lobby_wait(&pool->quiet, &pool->lock, deadline);
+    rota__mutex_unlock(&pool->lock);
+    return ROTA_OK;
+}
+
+static int fj_await_termination(rota_executor *ex, rota_ns timeout)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+    rota_ns deadline = rota__deadline(timeout);
+    int status;
+
+    if (!rota__fj_is_here(pool))
+        return ROTA_OK;
+    if (pool->is_common) { /* FJ-06 */
+        status = await_quiet(pool, deadline);
+        return status == ROTA_OK ? ROTA_ETIMEDOUT : status;
+    }
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
+        return rota__lobby_wait(&pool->waiters, &pool->lock, deadline);
+    rota__mutex_unlock(&pool->lock);
+    return ROTA_OK;
+}
+
+/* -- Quiescence ----------------------------------------------------------- */
+
+static bool run_one(rota__fj_worker *worker)
+{
+    rota_fj *entry = rota__deque_pop(&worker->deque);
+    bool is_own = entry != NULL;
+
+    rota__fj_answer(worker);
+    if (entry == NULL)
+        entry = rota__fj_find(worker);
+    if (entry != NULL)
+        rota__fj_run_entry(worker, entry, is_own);
+    return entry != NULL;
+}
+
+/* One look, counted among those who only wait for this. */
+static bool is_quiet_but_for_us(rota__fj_pool *pool)
+{
+    rota__mutex_lock(&pool->lock);
+    pool->resting++;
+    bool is_so = is_quiet(pool);
+    pool->resting--;
+    rota__mutex_unlock(&pool->lock);
+    return is_so;
+}
+
+static int help_until_quiet(rota__fj_worker *worker, rota_ns deadline)
+{
+    rota__fj_pool *pool = worker->pool;
+    unsigned turns = 0;
+
+    for (;;) {
+        if (run_one(worker)) {
+            turns = 0;
+            continue;
+        }
+        if (is_quiet_but_for_us(pool))
+            return ROTA_OK;
+        if (rota__has_passed(deadline))
+            return ROTA_ETIMEDOUT;
+        rota__backoff(&turns);
+    }
+}
+
+int rota_await_quiescence(rota_executor *ex, rota_ns timeout)
+{
+    rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
+    rota__fj_worker *worker = rota__fj_me();
+    rota_ns deadline = rota__deadline(timeout);
+
+    if (ex == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL)
+        return ROTA_ENOTSUP;
+    if (!rota__fj_is_here(pool))
+        return ROTA_OK;
+    if (worker != NULL && worker->pool == pool)
+        return help_until_quiet(worker, deadline);
+    return await_quiet(pool, deadline);
+}
+
+/* -- Figures -------------------------------------------------------------- */
+
+static void fill(rota__fj_pool *pool, rota_forkjoin_stats *stats)
+{
+    uint32_t made;
+    uint64_t crowd;
+
+    rota__mutex_lock(&pool->lock);
+    made = rota__load_relaxed(&pool->made);
+    crowd = rota__load_relaxed(&pool->crowd);
+    *stats = (rota_forkjoin_stats){
+        .parallelism = pool->parallelism > 0 ? pool->parallelism : 1, /* FJ-07 */
+        .threads = pool->threads,
+        .active = count_busy(pool),
+        .running = rota__crowd_get(crowd, FJ_ACTIVE),
+        .submissions = rota__load_relaxed(&pool->submissions),
+    };
+    for (uint32_t i = 0; i < made; i++) {
+        const rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
+        stats->steals += rota__load_relaxed(&worker->steals);
+        stats->queued += rota__deque_size(&worker->deque);
+    }
+    rota__mutex_unlock(&pool->lock);
+}
+
+int rota_forkjoin_stats_get(rota_executor *ex, rota_forkjoin_stats *stats)
+{
+    rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
+
+    if (ex == NULL || stats == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL || !rota__fj_is_here(pool))
+        return ROTA_ENOTSUP;
+    fill(pool, stats);
+    return ROTA_OK;
+}
+
+static rota_executor_state fj_state_of(const rota_executor *ex)
+{
+    const rota__fj_pool *pool = ROTA__CONST_CONTAINER(ex, rota__fj_pool, executor);
+
+    return rota__fj_is_here(pool) ? rota__fj_pool_state(pool) : ROTA_TERMINATED;
+}
+
+static int fj_describe(const rota_executor *ex, char *line, size_t size)
+{
+    static const char *const states[] = {"running", "shutdown", "stop", "tidying", "terminated"};
+    rota__fj_pool *pool = rota__fj_pool_of((rota_executor *)(uintptr_t)ex);
+    rota_forkjoin_stats stats;
+
+    if (!rota__fj_is_here(pool))
+        return snprintf(line, size, "fork/join pool: of the parent process");
+    fill(pool, &stats);
+    return snprintf(line, size,
+                    "fork/join pool: %s, parallelism %u, %u threads, %u active, %zu queued, "
+                    "%zu submissions, %llu steals",
+                    states[fj_state_of(ex)], stats.parallelism, stats.threads, stats.active,
+                    stats.queued, stats.submissions, (unsigned long long)stats.steals);
+}
+
+/* -- Beginning and end ---------------------------------------------------- */
+
+static void free_memory(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_relaxed(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++) {
+        rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
+        rota__deque_free(&worker->deque);
+        rota__free(worker, sizeof *worker);
+    }
+    rota__thread_plan_unref(pool->plan);
+    rota__free(pool->workers, pool->max_threads * sizeof pool->workers[0]);
+    rota__free(pool, sizeof *pool);
+}
+
+static void fj_free(rota_executor *ex)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+
+    if (!rota__fj_is_here(pool))
+        return;
+    rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
+    rota__mutex_unlock(&pool->lock);
+    rota__crew_join_ended(pool);
+    free_memory(pool);
+}
+
+static const rota__executor_kind forkjoin_kind = {
+    .execute = fj_execute,
+    .shutdown = fj_shutdown,
+    .shutdown_now = fj_shutdown_now,
+    .await_termination = fj_await_termination,
+    .state_of = fj_state_of,
+    .describe = fj_describe,
+    .free = fj_free,
+};
+
+rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
+{
+    return ex->kind == &forkjoin_kind ? rota__fj_pool_of(ex) : NULL;
+}
+
+void rota__fj_pool_end(rota__fj_pool *pool)
+{
+    if (!rota__fj_is_here(pool))
+        return;
+    rota__mutex_lock(&pool->lock);
+    if (!is_quiet(pool)) { /* somebody still uses it, whom the end of the process will end */
+        rota__mutex_unlock(&pool->lock);
+        return;
+    }
+    set_state(pool, ROTA_SHUTDOWN);
+    rota__fj_settle(pool);
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
+        rota__lobby_wait(&pool->waiters, &pool->lock, rota__deadline(ROTA_SEC(1)));
+    else
+        rota__mutex_unlock(&pool->lock);
+    if (rota__fj_pool_state(pool) == ROTA_TERMINATED)
+        fj_free(&pool->executor);
+}
+
+enum { MOST_PARALLEL = 32767, SPARE = 256 };
+
+static int init(rota__fj_pool *pool, const rota_forkjoin_options *options, bool is_common)
+{
+    unsigned most = options->max_threads;
+    int status = rota__thread_plan_new(&options->threads, &pool->plan);
+
+    if (status != ROTA_OK)
+        return status;
+    pool->executor.kind = &forkjoin_kind;
+    pool->generation = rota__generation_now();
+    pool->parallelism = options->parallelism;
+    pool->max_threads = most != 0 ? most : options->parallelism + SPARE;
+    pool->keep_alive = options->keep_alive != 0 ? options->keep_alive : ROTA_SEC(60);
+    pool->fifo = options->fifo;
+    pool->is_common = is_common;
+    pool->hooks = options->hooks;
+    rota__list_init(&pool->sleepers);
+    rota__list_init(&pool->ended);
+    rota__lobby_init(&pool->quiet);
+    rota__lobby_init(&pool->waiters);
+    pool->workers = rota__alloc_array(pool->max_threads, sizeof pool->workers[0]);
+    if (pool->workers != NULL)
+        return ROTA_OK;
+    rota__thread_plan_unref(pool->plan);
+    return ROTA_ENOMEM;
+}
+
+static bool are_possible(const rota_forkjoin_options *options)
+{
+    return options->parallelism <= MOST_PARALLEL && options->keep_alive >= 0
+           && (options->max_threads == 0 || options->max_threads >= options->parallelism)
+           && options->max_threads <= MOST_PARALLEL + SPARE;
+}
+
+int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota__fj_pool **out)
+{
+    rota__fj_pool *pool;
+    int status;
+
+    if (!are_possible(options))
+        return ROTA_EINVAL;
+    pool = rota__alloc(sizeof *pool);
+    if (pool == NULL)
+        return ROTA_ENOMEM;
+    *pool = (rota__fj_pool){0};
+    status = init(pool, options, is_common);
+    if (status != ROTA_OK) {
+        rota__free(pool, sizeof *pool);
+        return status;
+    }
+    *out = pool;
+    return ROTA_OK;
+}
+
+int rota_forkjoin_new(const rota_forkjoin_options *options, rota_executor **out)
+{
+    rota_forkjoin_options full;
+    rota__fj_pool *pool;
+    int status;
+
+    if (options == NULL || out == NULL)
+        return ROTA_EINVAL;
+    full = *options;
+    if (full.parallelism == 0)
+        full.parallelism = rota_cpu_count();
+    status = rota__fj_pool_new(&full, false, &pool);
+    if (status == ROTA_OK)
+        *out = &pool->executor;
+    return status;
+}

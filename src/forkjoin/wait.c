@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.c - who joins a task that somebody else has, or waits for a future.
+ *
+ * A worker first runs what the thief has forked since: that is a part of what it
+ * waits for, so its stack grows no deeper than the computation would on one thread
+ * (leapfrogging: Wagner and Calder, 1993). Then it spins a little, and then it
+ * blocks, and counts as blocked, so that another may stand in.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/time.h"
+
+/* -- The waiters of a task ------------------------------------------------ */
+
+void rota__fj_wake_all(rota__fj_waiter *newest)
+{
+    while (newest != NULL) {
+        rota__fj_waiter *next = newest->next;
+        rota__waiter_wake(&newest->waiter);
+        newest = next;
+    }
+}
+
+/* False: it is done, and nobody will wake it. */
+static bool get_in_line(rota_fj *task, rota__fj_waiter *mine)
+{
+    uintptr_t state = rota__fj_state(task);
+
+    do {
+        if (state & FJ_DONE)
+            return false;
+        mine->next = (rota__fj_waiter *)(state & ~(uintptr_t)FJ_FLAGS);
+    } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state,
+                                (uintptr_t)mine | (state & FJ_FLAGS))); /* pairs with finish */
+    return true;
+}
+
+/* fj.c, J2: its end is not told, or there is no memory to wait with. */
+static void look_until_done(const rota_fj *task, bool until_shared)
+{
+    unsigned turns = 0;
+
+    while (!rota__fj_is_done(task)
+           && !(until_shared && rota__fj_state(task) & (FJ_SHARED | FJ_OUTSIDE)))
+        rota__backoff(&turns);
+}
+
+static void wait_until_done(rota_fj *task)
+{
+    rota__fj_waiter mine;
+
+    look_until_done(task, true);
+    if (rota__waiter_init(&mine.waiter) != ROTA_OK) {
+        look_until_done(task, false);
+        return;
+    }
+    if (rota__fj_is_done(task) || !get_in_line(task, &mine))
+        rota__waiter_withdraw(&mine.waiter);
+    else
+        rota__waiter_wait_only(&mine.waiter); /* deaf: INT-11 */
+}
+
+/* -- A worker ------------------------------------------------------------- */
+
+/* NULL: nobody runs it yet, or nobody that could be helped. */
+static rota__fj_worker *thief_of(const rota_fj *task)
+{
+    if (!(rota__fj_state(task) & FJ_SHARED))
+        return NULL;
+    return (rota__fj_worker *)rota__load_relaxed(rota__fj_word(task, FJ_RUNNER));
+}
+
+/* Of another pool it may be gone any moment. */
+static bool is_colleague(const rota__fj_pool *pool, const rota__fj_worker *thief)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++) {
+        if (rota__load_relaxed(&pool->workers[i]) == thief)
+            return true;
+    }
+    return false;
+}
+
+static bool help_thief(rota__fj_worker *worker, const rota_fj *task)
+{
+    rota__fj_worker *thief = thief_of(task);
+    rota_fj *entry;
+
+    if (thief == NULL || !is_colleague(worker->pool, thief))
+        return false;
+    entry = rota__deque_steal(&thief->deque);
+    if (entry == NULL) {
+        rota__deque_request(&thief->deque);
+        return false;
+    }
+    rota__store_relaxed(&worker->steals, rota__load_relaxed(&worker->steals) + 1);
+    rota__fj_run_entry(worker, entry, false);
+    return true;
+}
+
+/* True: it is done. What it forked while it helped has been joined, or is run now. */
+static bool help_or_spin(rota__fj_worker *worker, const rota_fj *task)
+{
+    rota_ns length = rota__patience_now(&worker->patience);
+    rota_ns end = rota__time_add(rota__os_now(), length);
+    bool has_helped = false;
+
+    do {
+        for (int look = 0; look < 16; look++) {
+            if (rota__fj_is_done(task)) {
+                rota__patience_learn(&worker->patience, length, true);
+                return true;
+            }
+            if (help_thief(worker, task)) {
+                has_helped = true;
+                end = rota__time_add(rota__os_now(), length);
+            }
+            rota__cpu_relax();
+        }
+    } while (rota__os_now() < end);
+    if (!has_helped)
+        rota__patience_learn(&worker->patience, length, false);
+    return rota__fj_is_done(task);
+}
+
+void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
+{
+    rota__fj_pool *pool = worker->pool;
+    bool is_done;
+
+    rota__add_acq_rel(&pool->crowd, FJ_WAITING); /* so that the thief's forks are public */
+    is_done = help_or_spin(worker, task);
+    rota__sub_acq_rel(&pool->crowd, FJ_WAITING);
+    if (is_done)
+        return;
+    rota__crew_block(worker, false);
+    wait_until_done(task);
+    rota__crew_unblock(worker);
+}
+
+/* -- Any other thread ----------------------------------------------------- */
+
+/* It is still in the common pool's inbox: run here, where its forks find workers. */
+static bool run_outside(rota__fj_pool *pool, rota_fj *task)
+{
+    bool is_mine;
+
+    rota__mutex_lock(&pool->lock);
+    is_mine = rota__inbox_remove(pool, task);
+    if (!is_mine) {
+        rota__mutex_unlock(&pool->lock);
+        return false;
+    }
+    rota__fj_take_part(pool, task); /* unlocks */
+    return true;
+}
+
+void rota__fj_join_outside(rota_fj *task)
+{
+    rota__fj_pool *pool = rota__fj_common();
+
+    if (pool == NULL || !rota__fj_is_here(pool) || !run_outside(pool, task))
+        wait_until_done(task);
+}
+
+int rota_invoke(rota_executor *ex, rota_fj *task)
+{
+    rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
+    rota__fj_worker *worker = rota__fj_me();
+
+    if (ex == NULL || task == NULL)
+        return ROTA_EINVAL;
+    if (pool == NULL)
+        return ROTA_ENOTSUP;
+    if (rota__fj_is_done(task))
+        return rota__fj_status(task);
+    if (worker != NULL && worker->pool == pool) {
+        if (rota__fj_pool_state(pool) >= ROTA_STOP)
+            return ROTA_EREJECTED;
+        rota__fj_run_own(task);
+        return rota__fj_status(task);
+    }
+    return rota__fj_invoke_from_outside(pool, worker, task);
+}
+
+/* Who can take no part, as enough others do. */
+static int wait_for_others(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task)
+{
+    int status;
+
+    rota__inbox_put(pool, task);
+    status = rota__crew_call_locked(pool);
+    if (status != ROTA_OK) {
+        rota__mutex_lock(&pool->lock);
+        if (rota__inbox_remove(pool, task)) {
+            rota__mutex_unlock(&pool->lock);
+            rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10 */
+            return rota__fj_status(task);
+        }
+        rota__mutex_unlock(&pool->lock);
+    }
+    if (worker != NULL)
+        rota__crew_block(worker, false);
+    wait_until_done(task);
+    if (worker != NULL)
+        rota__crew_unblock(worker);
+    return rota__fj_status(task);
+}
+
+int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task)
+{
+    if (!rota__fj_is_here(pool))
+        return ROTA_EREJECTED;
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) != ROTA_RUNNING) {
+        rota__mutex_unlock(&pool->lock);
+        return ROTA_EREJECTED;
+    }
+    if (!rota__crew_has_place(pool))
+        return wait_for_others(pool, worker, task);
+    rota__fj_take_part(pool, task);
+    return rota__fj_status(task);
+}
+
+/* -- Waits of tasks ------------------------------------------------------- */
+
+enum { MOST_HELPING = 16 };
+
+/* One task of any kind, while there is something: EXEC-18, FJ-16. */
+static bool run_one(rota__fj_worker *worker)
+{
+    rota_fj *entry = rota__deque_pop(&worker->deque);
+    bool is_own = entry != NULL;
+
+    rota__fj_answer(worker);
+    if (entry == NULL)
+        entry = rota__fj_find(worker);
+    if (entry == NULL)
+        return false;
+    rota__fj_run_entry(worker, entry, is_own);
+    return true;
+}
+
+static bool is_in_inbox(rota__fj_pool *pool, rota_task *task)
+{
+    rota__mutex_lock(&pool->lock);
+    bool removed = rota__inbox_remove_task(pool, task);
+    rota__mutex_unlock(&pool->lock);
+    return removed;
+}
+
+bool rota__fj_help(const rota__helper *helper, void *subject)
+{
+    rota__fj_worker *worker =
+        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+    rota_future *future = subject;
+
+    if (worker->helping == MOST_HELPING)
+        return false;
+    worker->helping++;
+    if (is_in_inbox(worker->pool, &future->task))
+        rota__fj_run_entry(worker, rota__entry_of(&future->task), false);
+    while (!rota_future_is_done(future) && run_one(worker))
+        continue;
+    worker->helping--;
+    return true;
+}
+
+/* -- Blocking ------------------------------------------------------------- */
+
+int rota_block_begin(void)
+{
+    rota__fj_worker *worker = rota__fj_me();
+    int status;
+
+    if (worker == NULL || worker->blocks++ > 0)
+        return ROTA_OK;
+    status = rota__crew_block(worker, true);
+    if (status != ROTA_OK)
+        worker->blocks = 0;
+    return status;
+}
+
+void rota_block_end(void)
+{
+    rota__fj_worker *worker = rota__fj_me();
+
+    if (worker != NULL && worker->blocks > 0 && --worker->blocks == 0)
+        rota__crew_unblock(worker);
+}
+
+/* park.c tells of every wait; those of the worker itself are no task's. */
+void rota__fj_wait_begins(const rota__helper *helper)
+{
+    rota__fj_worker *worker =
+        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+
+    if (!worker->is_apart && worker->blocks++ == 0)
+        rota__crew_block(worker, false);
+}
+
+void rota__fj_wait_ends(const rota__helper *helper)
+{
+    rota__fj_worker *worker =
+        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+
+    if (!worker->is_apart && --worker->blocks == 0)
+        rota__crew_unblock(worker);
+}

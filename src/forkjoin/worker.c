@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.c - what a worker does: runs its own tasks, then others', then sleeps.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/time.h"
+
+/* -- Who am I? ------------------------------------------------------------ */
+
+static rota__deck nobodys; /* no push is below its limit, and no pop above its floor */
+
+#ifdef ROTA_EXPLORE
+rota__deck *rota__fj_deck(void)
+{
+    rota__deck *deck = rota__this_thread.deck;
+
+    return deck != NULL ? deck : &nobodys;
+}
+
+static void set_deck(rota__deck *deck)
+{
+    rota__this_thread.deck = deck;
+}
+#else
+extern __thread rota__deck *rota__my_deck ROTA__TLS_MODEL;
+__attribute__((visibility("default"))) __thread rota__deck *rota__my_deck ROTA__TLS_MODEL =
+    &nobodys;
+
+rota__deck *rota__fj_deck(void)
+{
+    return rota__my_deck;
+}
+
+static void set_deck(rota__deck *deck)
+{
+    rota__my_deck = deck;
+}
+#endif
+
+rota__fj_worker *rota__fj_me(void)
+{
+    rota__deck *deck = rota__fj_deck();
+
+    return deck == &nobodys ? NULL : ROTA__CONTAINER(deck, rota__fj_worker, deque.deck);
+}
+
+void rota__fj_become(rota__fj_worker *worker)
+{
+    set_deck(worker != NULL ? &worker->deque.deck : &nobodys);
+}
+
+rota_executor *rota_fj_pool(void)
+{
+    rota__fj_worker *worker = rota__fj_me();
+
+    return worker != NULL ? &worker->pool->executor : NULL;
+}
+
+int rota_fj_worker(void)
+{
+    rota__fj_worker *worker = rota__fj_me();
+
+    return worker != NULL ? (int)worker->number : -1;
+}
+
+int rota_fj_surplus(void)
+{
+    rota__fj_worker *worker = rota__fj_me();
+    uint64_t crowd;
+    int idle;
+
+    if (worker == NULL)
+        return 0;
+    crowd = rota__load_relaxed(&worker->pool->crowd);
+    idle = (int)worker->pool->parallelism - (int)rota__crowd_get(crowd, FJ_ACTIVE)
+           + (int)rota__crowd_get(crowd, FJ_SEARCHING);
+    return (int)rota__deque_size(&worker->deque) - (idle > 0 ? idle : 0);
+}
+
+/* -- Running -------------------------------------------------------------- */
+
+void rota__fj_answer(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+
+    rota__deque_close(&worker->deque);
+    /* After that: who is counted from here on makes its request later (README.md). */
+    if (ROTA__LIKELY(!rota__crew_wants_more(pool, rota__add_acq_rel(&pool->crowd, 0))
+                     && rota__fj_pool_state(pool) < ROTA_STOP))
+        return;
+    rota__deque_open(&worker->deque);
+    if (rota__deque_has_public(&worker->deque))
+        rota__crew_call(pool);
+}
+
+static void task_ended(rota__turn *turn)
+{
+    rota__task_release(turn->task);
+}
+
+static void run_task(rota__fj_pool *pool, rota_task *task)
+{
+    rota__turn turn = {
+        .executor = &pool->executor, .hooks = &pool->hooks, .task = task, .ended = task_ended};
+
+    if (rota__fj_pool_state(pool) >= ROTA_STOP)
+        rota_task_discard(task); /* FJ-24 */
+    else
+        rota__turn_run(&turn);
+}
+
+void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own)
+{
+    worker->turns++;
+    if (rota__entry_is_task(entry))
+        run_task(worker->pool, rota__task_in(entry));
+    else if (is_own)
+        rota__fj_run_own(entry);
+    else
+        rota__fj_run_shared(entry, worker);
+}
+
+/* -- Looking for something to do ------------------------------------------ */
+
+static rota_fj *take_submission(rota__fj_pool *pool)
+{
+    rota_fj *entry;
+
+    if (rota__load_relaxed(&pool->submissions) == 0)
+        return NULL;
+    rota__mutex_lock(&pool->lock);
+    entry = rota__inbox_take(pool);
+    rota__mutex_unlock(&pool->lock);
+    return entry;
+}
+
+static uint32_t next_random(rota__fj_worker *worker)
+{
+    uint32_t x = worker->random; /* xorshift: Marsaglia, 2003 */
+
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return worker->random = x;
+}
+
+/* From a random start, so that thieves do not all come to the same one: FJ-11. */
+static rota_fj *steal_from_any(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+    uint32_t made = rota__load_acquire(&pool->made);
+    uint32_t start = next_random(worker) % made;
+
+    for (uint32_t i = 0; i < made; i++) {
+        rota__fj_worker *victim = rota__load_relaxed(&pool->workers[(start + i) % made]);
+        rota_fj *entry;
+        if (victim == worker)
+            continue;
+        entry = rota__deque_steal(&victim->deque);
+        if (entry != NULL) {
+            rota__store_relaxed(&worker->steals, rota__load_relaxed(&worker->steals) + 1);
+            return entry;
+        }
+        rota__deque_request(&victim->deque);
+    }
+    return NULL;
+}
+
+rota_fj *rota__fj_find(rota__fj_worker *worker)
+{
+    rota_fj *entry = steal_from_any(worker);
+
+    return entry != NULL ? entry : take_submission(worker->pool);
+}
+
+static rota_fj *take_own(rota__fj_worker *worker)
+{
+    rota_fj *entry = NULL;
+
+    if (worker->pool->fifo) {
+        rota__deque_open(&worker->deque);
+        entry = rota__deque_steal(&worker->deque);
+    }
+    if (entry == NULL)
+        entry = rota__deque_pop(&worker->deque);
+    rota__fj_answer(worker);
+    return entry;
+}
+
+/* Looks for a while. NULL: nothing is there, and it still searches. */
+static rota_fj *search(rota__fj_worker *worker)
+{
+    rota_ns length = rota__patience_now(&worker->patience);
+    rota_ns end = rota__time_add(rota__os_now(), length);
+    rota_fj *entry;
+
+    do {
+        entry = rota__fj_find(worker);
+        if (entry != NULL)
+            break;
+        for (int pause = 0; pause < 16; pause++)
+            rota__cpu_relax();
+    } while (rota__os_now() < end && rota__fj_pool_state(worker->pool) < ROTA_STOP);
+    if (length > 0)
+        rota__patience_learn(&worker->patience, length, entry != NULL);
+    if (entry != NULL)
+        rota__crew_found(worker);
+    return entry;
+}
+
+enum { TURNS_FOR_ONE_SUBMISSION = 64 }; /* so that those from outside do not wait for ever */
+
+/* NULL: it leaves. */
+static rota_fj *fetch(rota__fj_worker *worker, bool *searches, bool *is_own)
+{
+    rota_fj *entry = NULL;
+
+    *is_own = false;
+    if (!*searches) {
+        if (worker->turns % TURNS_FOR_ONE_SUBMISSION == 0)
+            entry = take_submission(worker->pool);
+        if (entry != NULL)
+            return entry;
+        entry = take_own(worker);
+        *is_own = entry != NULL;
+        if (entry != NULL)
+            return entry;
+        rota__crew_search(worker);
+    }
+    do {
+        entry = search(worker);
+        *searches = false;
+    } while (entry == NULL && rota__crew_sleep(worker));
+    return entry;
+}
+
+static void work(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    bool searches = true; /* as it was counted when it was made */
+    bool is_own;
+    rota_fj *entry;
+
+    rota__call_apart(worker->plan->threads.on_start, worker->plan->threads.ctx);
+    while ((entry = fetch(worker, &searches, &is_own)) != NULL)
+        rota__fj_run_entry(worker, entry, is_own);
+}
+
+/* -- Beginning and end ---------------------------------------------------- */
+
+/* What its deque still has: tasks of rota_submit, for others; the rest lay on its stack. */
+static void give_away(rota__fj_worker *worker)
+{
+    rota_fj *entry;
+
+    while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
+        if (!rota__entry_is_task(entry))
+            continue;
+        rota__mutex_lock(&worker->pool->lock);
+        rota__inbox_put_task(worker->pool, rota__task_in(entry));
+        rota__mutex_unlock(&worker->pool->lock);
+    }
+}
+
+static void call_on_exit(void *arg)
+{
+    rota__fj_worker *worker = arg;
+
+    rota__call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
+}
+
+static void leave_crew(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    rota_thread *self = rota__self();
+
+    self->helper = NULL;
+    rota__fj_become(NULL);
+    rota__crew_leave(worker);
+}
+
+static void leave(rota__fj_worker *worker)
+{
+    rota__os_guarded(call_on_exit, leave_crew, worker);
+    leave_crew(worker);
+}
+
+/* A task or a hook ended the thread: GEN-14. */
+static void leave_torn(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    rota_thread *self = rota__self();
+
+    self->visit = NULL;               /* which lies in a part of the stack that is left, */
+    self->current = &self->outermost; /* as may this */
+    worker->helping = 0;
+    if (worker->blocks > 0)
+        rota__crew_unblock(worker);
+    worker->blocks = 0;
+    give_away(worker);
+    rota__sub_acq_rel(&worker->pool->crowd, FJ_ACTIVE);
+    if (rota__crew_has_work(worker->pool))
+        rota__crew_call(worker->pool);
+    leave(worker);
+}
+
+static void present(rota__fj_worker *worker)
+{
+    rota__fj_pool *pool = worker->pool;
+    rota_thread *self = rota__self();
+
+    self->helper = &worker->helper;
+    if (worker->plan->threads.interrupt_signal != 0)
+        self->signalled = &worker->thread;
+    rota__fj_become(worker);
+    rota__mutex_lock(&pool->lock);
+    worker->self = self;
+    rota__mutex_unlock(&pool->lock);
+    if (rota__fj_pool_state(pool) >= ROTA_STOP) /* who stops it looks for workers after that */
+        rota__thread_stop(self);
+}
+
+void rota__fj_worker_main(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    rota__visit visit;
+
+    rota__visit_begin(&visit, &worker->pool->executor); /* E3 */
+    present(worker);
+    rota__os_guarded(work, leave_torn, worker);
+    leave(worker);
+    rota__visit_end(&visit);
+}
+
+/* -- A caller that takes part --------------------------------------------- */
+
+static void work_off(rota__fj_worker *worker)
+{
+    rota_fj *entry;
+
+    while ((entry = take_own(worker)) != NULL)
+        rota__fj_run_entry(worker, entry, true);
+}
+
+static void go(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    rota_thread *self = rota__self();
+
+    self->helper = worker->outer_helper;
+    self->visit = worker->visit.outer;
+    set_deck(worker->outer_deck);
+    rota__crew_exit(worker);
+}
+
+static void go_torn(void *arg)
+{
+    rota__fj_worker *worker = arg;
+
+    if (worker->blocks > 0)
+        rota__crew_unblock(worker);
+    worker->blocks = 0;
+    give_away(worker);
+    go(worker);
+}
+
+typedef struct part {
+    rota__fj_worker *worker;
+    rota_fj *task;
+} part;
+
+static void play(void *arg)
+{
+    part *mine = arg;
+
+    rota__fj_run_shared(mine->task, mine->worker);
+    work_off(mine->worker);
+}
+
+static void play_torn(void *arg)
+{
+    part *mine = arg;
+
+    go_torn(mine->worker);
+}
+
+void rota__fj_take_part(rota__fj_pool *pool, rota_fj *task)
+{
+    part mine = {rota__crew_enter(pool), task};
+    rota_thread *self = rota__self();
+
+    rota__mutex_unlock(&pool->lock);
+    if (mine.worker == NULL) {
+        rota__fj_run_shared(task, NULL);
+        return;
+    }
+    mine.worker->outer_helper = self->helper;
+    mine.worker->outer_deck = rota__fj_deck();
+    rota__visit_begin(&mine.worker->visit, &pool->executor);
+    self->helper = &mine.worker->helper;
+    rota__fj_become(mine.worker);
+    rota__os_guarded(play, play_torn, &mine);
+    go(mine.worker);
+}
