@@ -22,6 +22,7 @@ WARM = 0.3  # seconds that a program runs before it is measured: Java compiles m
 PATIENCE = 120  # seconds until a run that does not end has lost something
 
 JAVA = ["-XX:-UsePerfData", "-cp", ".", "Jdk"]
+JAVA_HEAP = ("-Xms512m", "-Xmx512m")
 
 
 # -- What is measured ----------------------------------------------------------------------------
@@ -77,8 +78,8 @@ def rota(*words, league=""):
     return Peer("rota", "./rota", *words, league=league)
 
 
-def jdk(*words, league="", heap="512m"):
-    return Peer("Jdk.class", "java", f"-Xms{heap}", f"-Xmx{heap}", *JAVA, *words, league=league)
+def jdk(*words, league="", heap=JAVA_HEAP):
+    return Peer("Jdk.class", "java", *heap, *JAVA, *words, league=league)
 
 
 # The lines of the table: what they say of the figures of all runs, one list a run.
@@ -318,8 +319,8 @@ def run(name, doc, groups, unit, each, packages, rounds, judge=None):
         peer.stop()
 
     timed = any(row.count is None for group in groups for row in group.rows)
-    print(f"{unit}, the median of {turns.rounds} runs"
-          + (f" of {1000 * turns.seconds:.0f} ms\n" if timed else "\n") +
+    length = f" of {1000 * turns.seconds:.0f} ms" if timed else ""
+    print(f"{unit}, the median of {turns.rounds} runs{length}\n"
           f"{os.cpu_count()} CPUs{others.text()}")
     print("/ best: rota's number divided by that of the best other; below 1, rota is better")
     table(groups, lambda row: row.lines)
