@@ -29,7 +29,7 @@ USES = [
      r"src/os/.*|src/base/alloc\.c",
      "use base/alloc.h: the user chooses the memory"),
     (r"\b_Thread_local\b|\b__thread\b|\bthread_local\b",
-     r"src/base/thread\.[ch]",
+     r"src/base/thread\.[ch]|src/forkjoin/worker\.c",  # there: the word that inline functions read
      "keep it in the thread's record (base/thread.h)"),
     (CALL % r"exit|_exit|_Exit|quick_exit",
      r"",
@@ -46,7 +46,7 @@ PLATFORM = re.compile(
     r"\b(?:__linux(?:__)?|linux|__APPLE__|__MACH__|__GLIBC__|__GLIBC_PREREQ|__MUSL__|__ANDROID__"
     r"|_WIN32|_WIN64|__CYGWIN__|__(?:Free|Net|Open)BSD__|__DragonFly__|__sun|__unix(?:__)?"
     r"|__x86_64__|__i386__|__aarch64__|__arm__|__riscv|__powerpc(?:64)?__|__s390x?__)\b")
-PLATFORM_FILES = re.compile(r"src/os/.*|src/base/compiler\.h")
+PLATFORM_FILES = re.compile(r"src/os/.*|src/base/compiler\.h|include/rota/forkjoin\.h")  # inline
 
 # Where the explorer of tests/explore takes the place of atomic operations.
 BACK_END = ("src/base/atomic.h", "explore_atomic.h")

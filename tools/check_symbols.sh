@@ -8,9 +8,10 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 cat "$include"/rota/*.h | grep -v '^#include <rota/' |
-    "${CC:-cc}" -std=c11 -E -P -I"$include" -x c - |
+    "${CC:-cc}" -std=c11 -DROTA_NO_INLINE -E -P -I"$include" -x c - |
     tr '\n' ' ' | tr ';{}' '[\n*]' | grep -v -E '\<(typedef|static)\>' |
-    grep -o -E '\<rota_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$tmp/declared"
+    grep -o -E '\<rota_[a-z0-9_]+ *(\(|__attribute__)' | grep -o -E '^rota_[a-z0-9_]*[a-z0-9]' |
+    sort -u >"$tmp/declared"
 sed -n 's/^ *\(rota_[a-z0-9_]*\);.*/\1/p' "$map" | sort >"$tmp/listed"
 # The version node is a symbol, too: absolute, hence the A.
 nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |

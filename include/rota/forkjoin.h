@@ -181,12 +181,13 @@ int rota__join_slow(rota_fj *task);
 int rota__join_odd(rota_fj *task); /* it ran here, and failed or was cancelled */
 bool rota__unfork_slow(rota_fj *task);
 
-#if defined(__GNUC__) && !defined(ROTA_NO_INLINE)
 #ifdef __GLIBC__
 extern __thread rota__deck *rota__my_deck __attribute__((tls_model("initial-exec")));
-#else
+#elif defined(__GNUC__)
 extern __thread rota__deck *rota__my_deck;
 #endif
+
+#if defined(__GNUC__) && !defined(ROTA_NO_INLINE)
 
 static inline void rota_fork(rota_fj *task)
 {

@@ -9,6 +9,7 @@
 #include <rota/factory.h>
 #include <rota/forkjoin.h>
 #include <rota/future.h>
+#include <rota/parallel.h>
 #include <rota/pool.h>
 #include <rota/queue.h>
 #include <rota/sched.h>

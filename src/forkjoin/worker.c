@@ -23,9 +23,7 @@ static void set_deck(rota__deck *deck)
     rota__this_thread.deck = deck;
 }
 #else
-extern __thread rota__deck *rota__my_deck ROTA__TLS_MODEL;
-__attribute__((visibility("default"))) __thread rota__deck *rota__my_deck ROTA__TLS_MODEL =
-    &nobodys;
+__thread rota__deck *rota__my_deck ROTA__TLS_MODEL = &nobodys;
 
 rota__deck *rota__fj_deck(void)
 {
