@@ -8,8 +8,6 @@
 
 #include "base/time.h"
 
-#include <sched.h>
-
 /* -- A clock that counts how often a thread goes to sleep --------------------------------- */
 
 static atomic_uint sleeps;
@@ -276,50 +274,6 @@ static void with_core_0_there_is_one_thread_and_it_runs_what_is_due(void **state
     assert_ok(rota_close(sched));
 }
 
-enum { SUBMITTERS = 3 };
-
-struct crowd {
-    rota_executor *sched;
-    test_barrier all;
-    atomic_uint inside, runs;
-};
-
-static void *run_alone(void *arg)
-{
-    struct crowd *crowd = arg;
-
-    test_check(atomic_fetch_add(&crowd->inside, 1) == 0);
-    sched_yield();
-    atomic_fetch_sub(&crowd->inside, 1);
-    return test_count(&crowd->runs);
-}
-
-static void submit_with_the_others(void *arg)
-{
-    struct crowd *crowd = arg;
-
-    test_barrier_wait(&crowd->all);
-    test_check(rota_execute(crowd->sched, run_alone, crowd) == ROTA_OK);
-}
-
-/* SCHED-19: "exactly one", also for those who find none at the same moment. */
-static void with_core_0_one_thread_comes_for_several_submitters(void **state)
-{
-    for (unsigned round = 0; round < 100; round++) {
-        struct crowd crowd = {.sched = counting_sched((rota_sched_options){.core_threads = 0})};
-        test_thread *threads[SUBMITTERS];
-
-        test_barrier_init(&crowd.all, SUBMITTERS);
-        for (unsigned i = 0; i < SUBMITTERS; i++)
-            threads[i] = test_thread_start(submit_with_the_others, &crowd);
-        for (unsigned i = 0; i < SUBMITTERS; i++)
-            test_thread_join(threads[i]);
-        assert_ok(rota_close(crowd.sched));
-        assert_int_equal(crowd.runs, SUBMITTERS);
-        assert_int_equal(starts, 1);
-    }
-}
-
 static bool has_nobody_in_time(void *sched)
 {
     test_clock_advance(ROTA_MS(1));
@@ -518,7 +472,6 @@ int main(void)
         test_idle(a_beat_wakes_few_of_many_workers),
         test_idle(there_are_never_more_than_the_core_threads),
         test_idle(with_core_0_there_is_one_thread_and_it_runs_what_is_due),
-        test_idle(with_core_0_one_thread_comes_for_several_submitters),
         test_idle(the_last_thread_goes_when_the_only_task_is_cancelled),
         test_idle(it_goes_at_once_if_idle_threads_do),
         test_idle(the_core_can_be_changed_while_they_wait),
