@@ -202,6 +202,56 @@ static void the_queue_and_shutdown_now_show_the_decorated_task(void **state)
     assert_ok(rota_close(sched));
 }
 
+/* STS-02 to STS-06 */
+static void decorated_tasks_run_at_their_times(void **state)
+{
+    struct decorator self;
+    rota_executor *sched = decorated(&self);
+    test_probe once = {.error = 0}, delay = once, rate = once;
+    rota_call calls[] = {test_probe_call(&once), test_probe_call(&delay), test_probe_call(&rate)};
+    static const rota_ns periods[] = {0, -INT64_MAX, 12};
+    rota_future *futures[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        assert_ok(rota_schedule_call(sched, &calls[i], 12, periods[i], &futures[i]));
+    test_await_waiting(sched, 1);
+    test_pass(sched, 11, 1);
+    assert_int_equal(once.runs + delay.runs + rate.runs, 0);
+    test_pass(sched, 1, 1);
+    assert_int_equal(once.runs + delay.runs + rate.runs, 3);
+    for (unsigned i = 2; i <= 8; i++) {
+        test_pass(sched, 12, 1);
+        assert_int_equal(rate.runs, i);
+    }
+    assert_ok(rota_future_get(futures[0], NULL));
+    assert_int_equal(self.calls, 3);
+    for (unsigned i = 0; i < 3; i++)
+        rota_future_unref(futures[i]);
+    assert_ok(rota_close(sched));
+    assert_int_equal(once.runs + delay.runs, 2);
+}
+
+/* STS-22, STS-23 */
+static void decorated_tasks_are_found_in_the_queue_and_removed(void **state)
+{
+    struct decorator self;
+    rota_executor *sched = decorated(&self);
+    test_probe probe = {.error = 0};
+    rota_future *futures[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        assert_ok(enter(3 + i, sched, &probe, &futures[i]));
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(rota_queue_contains(rota_pool_queue(sched), self.tasks[i]));
+        assert_true(rota_pool_remove(sched, futures[i]));
+        assert_false(rota_pool_remove(sched, futures[i]));
+        assert_int_equal(test_stats(sched).queued, 2 - i);
+        rota_future_unref(futures[i]);
+    }
+    assert_ok(rota_close(sched));
+    assert_int_equal(probe.runs, 0);
+}
+
 /* -- Hooks -------------------------------------------------------------------------------- */
 
 struct hooks {
@@ -435,6 +485,8 @@ int main(void)
         test_with_clock(what_comes_too_late_is_not_decorated),
         test_with_clock(decorate_may_look_at_the_future_and_cancel_it),
         test_with_clock(the_queue_and_shutdown_now_show_the_decorated_task),
+        test_with_clock(decorated_tasks_run_at_their_times),
+        test_with_clock(decorated_tasks_are_found_in_the_queue_and_removed),
         test_with_clock(the_hooks_are_called_around_each_run),
         test_with_clock(a_failure_that_nobody_can_see_is_told),
         test_with_clock(the_hook_after_sees_that_the_future_was_cancelled),
