@@ -8,6 +8,8 @@
 _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
 #endif
 
+rota__atomic(const rota__helper *) rota__anyones_helper;
+
 /* -- A thread's life ------------------------------------------------------ */
 
 /* Destructors that run after this one may enter the thread once more. */

@@ -45,6 +45,9 @@ typedef struct rota__helper {
     void (*wait_ends)(const struct rota__helper *self);
 } rota__helper;
 
+/* Of threads that have none of their own; NULL: there is none. */
+extern rota__atomic(const rota__helper *) rota__anyones_helper;
+
 /* How long it pays to spin at one place: park.h. All zero is a good beginning. */
 typedef struct rota__patience {
     rota_ns length;

@@ -34,8 +34,27 @@ static rota__fj_pool *existing(void)
     return pool != NULL && rota__fj_is_here(pool) ? pool : NULL;
 }
 
+/* Without threads, whoever waits for a future runs its task: FJ-07. */
+static bool help_outside(const rota__helper *helper, void *future)
+{
+    rota__fj_pool *pool = existing();
+    rota_task *task = &((rota_future *)future)->task;
+
+    (void)helper;
+    if (pool == NULL)
+        return false;
+    rota__mutex_lock(&pool->lock);
+    if (rota__inbox_remove_task(pool, task)) {
+        rota__fj_take_part(pool, rota__entry_of(task));
+        return true;
+    }
+    rota__mutex_unlock(&pool->lock);
+    return false;
+}
+
 static rota__fj_pool *make(void)
 {
+    static const rota__helper outsider = {.help = help_outside};
     rota_forkjoin_options options = {.parallelism = parallelism(),
                                      .threads = {.name = "common-%u"}};
     rota__fj_pool *pool;
@@ -43,6 +62,8 @@ static rota__fj_pool *make(void)
     if (rota__fj_pool_new(&options, true, &pool) != ROTA_OK)
         return NULL;
     rota__store_release(&common, pool); /* pairs with existing */
+    if (pool->parallelism == 0)
+        rota__store_release(&rota__anyones_helper, &outsider); /* pairs with rota_future_get */
     return pool;
 }
 

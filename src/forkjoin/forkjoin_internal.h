@@ -168,7 +168,7 @@ void rota__fj_join_outside(rota_fj *task);
 int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task);
 
 /* With the pool's lock held, which it leaves: the caller runs it, as a worker if there is a place. */
-void rota__fj_take_part(rota__fj_pool *pool, rota_fj *task);
+void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry);
 
 void rota__fj_wait_begins(const rota__helper *helper);
 void rota__fj_wait_ends(const rota__helper *helper);

@@ -341,6 +341,19 @@ static void work_off(rota__fj_worker *worker)
         rota__fj_run_entry(worker, entry, true);
 }
 
+/* A worker of another pool is as if blocked there. */
+static void step_out(rota__fj_worker *worker)
+{
+    if (worker != NULL && worker->blocks++ == 0)
+        rota__crew_block(worker, false);
+}
+
+static void step_in(rota__fj_worker *worker)
+{
+    if (worker != NULL && --worker->blocks == 0)
+        rota__crew_unblock(worker);
+}
+
 static void go(void *arg)
 {
     rota__fj_worker *worker = arg;
@@ -350,6 +363,7 @@ static void go(void *arg)
     self->visit = worker->visit.outer;
     set_deck(worker->outer_deck);
     rota__crew_exit(worker);
+    step_in(rota__fj_me());
 }
 
 static void go_torn(void *arg)
@@ -365,14 +379,14 @@ static void go_torn(void *arg)
 
 typedef struct part {
     rota__fj_worker *worker;
-    rota_fj *task;
+    rota_fj *entry;
 } part;
 
 static void play(void *arg)
 {
     part *mine = arg;
 
-    rota__fj_run_shared(mine->task, mine->worker);
+    rota__fj_run_entry(mine->worker, mine->entry, false);
     work_off(mine->worker);
 }
 
@@ -383,16 +397,20 @@ static void play_torn(void *arg)
     go_torn(mine->worker);
 }
 
-void rota__fj_take_part(rota__fj_pool *pool, rota_fj *task)
+void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry)
 {
-    part mine = {rota__crew_enter(pool), task};
+    part mine = {rota__crew_enter(pool), entry};
     rota_thread *self = rota__self();
 
     rota__mutex_unlock(&pool->lock);
     if (mine.worker == NULL) {
-        rota__fj_run_shared(task, NULL);
+        if (rota__entry_is_task(entry))
+            run_task(pool, rota__task_in(entry));
+        else
+            rota__fj_run_shared(entry, NULL);
         return;
     }
+    step_out(rota__fj_me());
     mine.worker->outer_helper = self->helper;
     mine.worker->outer_deck = rota__fj_deck();
     rota__visit_begin(&mine.worker->visit, &pool->executor);

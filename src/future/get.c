@@ -65,6 +65,8 @@ static void help(rota_future *future)
 {
     const rota__helper *helper = rota__self()->helper;
 
+    if (helper == NULL)
+        helper = rota__load_acquire(&rota__anyones_helper); /* pairs with who sets it */
     if (helper != NULL && rota_future_state_of(future) == ROTA_FUTURE_PENDING)
         helper->help(helper, future);
 }
