@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 WARM = 0.3  # seconds that a program runs before it is measured: Java compiles meanwhile
-PATIENCE = 120  # seconds until a run that does not end has lost something
+PATIENCE = 300  # seconds until a run that does not end has lost something
 
 JAVA = ["-XX:-UsePerfData", "-cp", ".", "Jdk"]
 JAVA_HEAP = ("-Xms512m", "-Xmx512m")

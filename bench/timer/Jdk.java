@@ -11,8 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 final class Jdk extends Bench {
     static final long HOUR = 3600 * 1000 * MS;
-    static final int MOST_AGAIN = 200_000; // these three as in driver.c
-    static final int MOST_DUE = 1_000_000;
+    static final int MOST_AGAIN = 200_000; // both as in driver.c
     static final long NS_TO_SCHEDULE = 400;
 
     static final class Request {
@@ -79,8 +78,8 @@ final class Jdk extends Bench {
                 fail("a timer has run too early");
         }
 
-        void fill(int begin, int end) {
-            for (int id = begin; id < end; id++)
+        void fill() {
+            for (int id = 0; id < futures.length; id++)
                 schedule(id, farAway());
         }
 
@@ -127,7 +126,7 @@ final class Jdk extends Bench {
         for (long i = 0; i < request.count; i++) {
             Timers timers = new Timers(request, -1);
             long begin = System.nanoTime();
-            timers.fill(0, request.pending);
+            timers.fill();
             long middle = System.nanoTime();
             timers.scheduleAnew(again);
             filled += middle - begin;
@@ -157,11 +156,10 @@ final class Jdk extends Bench {
     }
 
     static String measureExpire(Request request) throws Exception {
-        int due = Math.min(request.pending, MOST_DUE);
+        int due = request.pending;
         long ns = 0;
         for (long i = 0; i < request.count; i++) {
             Timers timers = new Timers(request, due);
-            timers.fill(due, request.pending);
             timers.hold();
             scheduleSoon(timers, due);
             ns += expire(timers, due);
@@ -173,7 +171,7 @@ final class Jdk extends Bench {
     static String measureBytes(Request request) throws Exception {
         Timers timers = new Timers(request, -1);
         long before = used();
-        timers.fill(0, request.pending);
+        timers.fill();
         long after = used();
         timers.end();
         return figures(";%.1f", (double) (after - before) / request.pending);
@@ -191,7 +189,7 @@ final class Jdk extends Bench {
 
     static String measureIdle(Request request) throws Exception {
         Timers timers = new Timers(request, -1);
-        timers.fill(0, request.pending);
+        timers.fill();
         System.gc(); // now, not while it is idle
         runFor(300 * MS); // what is still to be done afterwards
         double cpu = runFor(request.count * MS);

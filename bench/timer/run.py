@@ -10,7 +10,7 @@ WORD      only the rows that all the words are in: cost, 1k, 100k, 1m, 10m, inse
 
 cost      ns for each task when so many are pending. insert: it is scheduled at a random time, where
           there was none before. cancel+sched: one of them is cancelled, another one scheduled.
-          expire: all are due, or a million of 10 million, and one worker takes and runs them.
+          expire: all are due, and one worker takes and runs them.
 bytes     of memory for each pending task: resident; for the JDK, of the heap. asked: what rota asks
           its allocator for.
 lateness  of 1000 tasks at fixed rates of 1 to 10 ms, on 2 workers: us after the time at which each
