@@ -12,6 +12,7 @@ struct family {
     rota_ns delay, period, timeout;
     test_probe child;
     pthread_t parent_thread, child_thread;
+    rota_thread *parent; /* written before `waiting` */
     rota_future *future;
     int status;
     void *result;
@@ -31,6 +32,7 @@ static void *parent(void *arg)
     rota_call call = test_probe_call(&self->child);
 
     self->parent_thread = pthread_self();
+    self->parent = rota_thread_self();
     test_check(rota_schedule_call(self->sched, &call, self->delay, self->period, &self->future)
                == ROTA_OK);
     atomic_fetch_add(&self->waiting, 1);
@@ -96,6 +98,7 @@ static void a_worker_that_waits_is_answered_by_another(void **state)
     struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_FOREVER};
 
     begin(&self, 2, false);
+    test_await_parked(self.parent); /* it has found that the child is not due */
     test_await_waiting(self.sched, 1);
     test_clock_await_waiting(1);
     test_clock_advance(ROTA_SEC(10));

@@ -289,7 +289,7 @@ static void the_last_thread_goes_when_the_only_task_is_cancelled(void **state)
 
     for (unsigned i = 1; i <= 3; i++) {
         assert_ok(rota_schedule(sched, test_count, &runs, ROTA_HOURS(1000), &future));
-        test_await_waiting(sched, 1);
+        test_await_count(&starts, i);
         let_hours_pass();
         assert_true(rota_future_cancel(future));
         rota_future_unref(future);
@@ -432,6 +432,12 @@ static void with_one_thread_all_is_taken(void **state)
     assert_ok(rota_close(sched));
 }
 
+static bool has_run_in_time(void *runs)
+{
+    test_clock_advance(ROTA_SEC(60));
+    return atomic_load((atomic_uint *)runs) > 0;
+}
+
 static void *end_thread(void *arg)
 {
     atomic_fetch_add((atomic_uint *)arg, 1);
@@ -448,8 +454,7 @@ static void a_thread_that_a_task_has_ended_is_replaced_for_what_is_not_due(void 
         assert_ok(rota_schedule(sched, test_count, &runs, ROTA_HOURS(1), NULL));
         assert_ok(rota_execute(sched, end_thread, &ended));
         test_await_count(&starts, 2);
-        test_await_waiting(sched, 1);
-        test_clock_advance(ROTA_HOURS(1));
+        test_until(has_run_in_time, &runs); /* who leaves may see to it for a while */
         assert_ok(rota_close(sched));
         assert_int_equal(runs, 1);
         assert_int_equal(ended, 1);
