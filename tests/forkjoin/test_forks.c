@@ -1,0 +1,772 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tasks are forked and joined, in every kind of pool: FJT. test_forks_plain.c is the same without
+ * the inline functions.
+ */
+#include "forkjoin.h"
+
+#include <limits.h>
+
+/* -- Tasks -------------------------------------------------------------------------------- */
+
+/* Fibonacci numbers; with a code the leaves fail. */
+struct fib {
+    rota_fj task; /* first */
+    int n;
+    int code;
+    long value;
+    unsigned runs;
+};
+
+static void fib(rota_fj *task);
+
+static struct fib fib_of(int n, int code)
+{
+    return (struct fib){ROTA_FJ(fib), n, code, 0, 0};
+}
+
+static void pass_on(struct fib *f, const struct fib *child, int status)
+{
+    f->value += child->value;
+    if (status != ROTA_OK)
+        rota_fj_fail(&f->task, rota_fj_error(&child->task));
+}
+
+static void fib(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    f->runs++;
+    f->value = 0;
+    if (f->n < 2) {
+        f->value = f->n;
+        rota_fj_fail(task, f->code);
+        return;
+    }
+    struct fib a = fib_of(f->n - 1, f->code), b = fib_of(f->n - 2, f->code);
+    rota_fork(&a.task);
+    pass_on(f, &b, rota_join(&b.task));
+    pass_on(f, &a, rota_join(&a.task));
+}
+
+static void is_right(const struct fib *f, long value)
+{
+    test_check(f->value == value);
+    test_check(f->runs == 1);
+    test_check(rota_fj_is_done(&f->task));
+    test_check(rota_fj_error(&f->task) == 0);
+}
+
+static void has_failed(const struct fib *f, int code)
+{
+    test_check(f->runs == 1);
+    test_check(rota_fj_is_done(&f->task));
+    test_check(rota_fj_error(&f->task) == code);
+}
+
+static void never_ran(const struct fib *f)
+{
+    test_check(f->runs == 0);
+    test_check(f->value == 0);
+}
+
+static size_t queued(void)
+{
+    return test_fj_stats(rota_fj_pool()).queued;
+}
+
+/* -- One task ----------------------------------------------------------------------------- */
+
+/* FTK-01, FTK-43, FT8-01, RAT-01, RTT-01, FP8-03, FJT-05 */
+static void what_is_invoked_runs_and_is_done(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    test_check(rota_invoke(rota_fj_pool(), &f.task) == ROTA_OK);
+    is_right(&f, 21);
+}
+
+/* FTK-03, FTK-04, FTK-45, FTK-46, FT8-03, FT8-04, RAT-03, RAT-06, RTT-03, RTT-04, FP8-05, FP8-07 */
+static void what_is_forked_is_done_when_it_was_joined(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    test_check(!rota_fj_is_done(&f.task));
+    rota_fork(&f.task);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    is_right(&f, 21);
+}
+
+/* FJT-02 */
+static void a_fork_does_not_run_the_task(void)
+{
+    struct fib f = fib_of(1, 0);
+
+    rota_fork(&f.task);
+    never_ran(&f);
+    test_check(!rota_fj_is_done(&f.task));
+    test_check(queued() == 1);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    test_check(queued() == 0);
+    is_right(&f, 1);
+}
+
+/* SPEC 0: "join of a task never forked runs it". */
+static void a_join_runs_what_was_never_forked(void)
+{
+    struct fib f = fib_of(8, 0), bad = fib_of(3, 5);
+
+    test_check(rota_join(&f.task) == ROTA_OK);
+    is_right(&f, 21);
+    test_check(rota_join(&bad.task) == ROTA_EFAILED);
+    has_failed(&bad, 5);
+}
+
+static void a_second_join_gives_the_same(void)
+{
+    struct fib f = fib_of(5, 0), bad = fib_of(5, 9);
+
+    rota_fork(&f.task);
+    rota_fork(&bad.task);
+    for (int i = 0; i < 3; i++) {
+        test_check(rota_join(&bad.task) == ROTA_EFAILED);
+        test_check(rota_join(&f.task) == ROTA_OK);
+    }
+    is_right(&f, 5);
+    has_failed(&bad, 9);
+}
+
+/* FJT-07 */
+static void what_is_done_is_not_run_again(void)
+{
+    struct fib f = fib_of(5, 0), bad = fib_of(5, 9);
+
+    test_check(rota_join(&f.task) == ROTA_OK);
+    test_check(rota_join(&bad.task) == ROTA_EFAILED);
+    rota_fork(&f.task);
+    rota_fork(&bad.task);
+    test_check(!rota_unfork(&bad.task));
+    test_check(rota_join(&bad.task) == ROTA_EFAILED);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    test_check(rota_invoke(rota_fj_pool(), &f.task) == ROTA_OK);
+    test_check(rota_invoke(rota_fj_pool(), &bad.task) == ROTA_EFAILED);
+    is_right(&f, 5);
+    has_failed(&bad, 9);
+}
+
+/* FTK-07, FTK-49, FT8-07, RAT-09, RTT-07, FJT-17 */
+static void what_is_forked_is_done_when_the_pool_is_quiet(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    rota_fork(&f.task);
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+    is_right(&f, 21);
+    test_check(queued() == 0);
+    test_check(rota_fj_surplus() <= 0);
+    test_check(rota_join(&f.task) == ROTA_OK);
+}
+
+/* FP8-22, RAT-28, RTT-24, FJT-12 */
+static void a_task_that_was_reset_runs_again(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    for (int i = 0; i < 3; i++) {
+        test_check(rota_invoke(rota_fj_pool(), &f.task) == ROTA_OK);
+        is_right(&f, 21);
+        rota_fj_reset(&f.task);
+        test_check(!rota_fj_is_done(&f.task));
+        test_check(f.value == 21);
+        f.runs = 0;
+    }
+}
+
+/* FJT-12: of whatever end. */
+static void a_reset_forgets_failure_and_cancellation(void)
+{
+    struct fib f = fib_of(1, 7);
+
+    test_check(rota_join(&f.task) == ROTA_EFAILED);
+    rota_fj_reset(&f.task);
+    test_check(rota_fj_error(&f.task) == 0);
+    f.code = 0;
+    test_check(rota_fj_cancel(&f.task));
+    rota_fj_reset(&f.task);
+    test_check(!rota_fj_is_done(&f.task));
+    rota_fork(&f.task);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    test_check(f.runs == 2 && f.value == 1);
+}
+
+/* -- Failure ------------------------------------------------------------------------------ */
+
+/* FTK-08, FTK-50, FT8-08, RAT-10, RTT-08, FP8-10 */
+static void a_failure_far_below_comes_out_of_invoke(void)
+{
+    struct fib f = fib_of(8, 33);
+
+    test_check(rota_invoke(rota_fj_pool(), &f.task) == ROTA_EFAILED);
+    has_failed(&f, 33);
+    test_check(!rota_fj_cancel(&f.task));
+}
+
+/* FTK-10, FTK-12, FTK-52, FTK-54, FT8-10, FT8-12, RAT-12, RAT-14, RTT-10, RTT-12, FP8-12, FP8-14 */
+static void a_failure_far_below_comes_out_of_join(void)
+{
+    struct fib f = fib_of(8, 33);
+
+    rota_fork(&f.task);
+    test_check(rota_join(&f.task) == ROTA_EFAILED);
+    has_failed(&f, 33);
+}
+
+/* FTK-13, FTK-55, FT8-13, RAT-15, RTT-13, FP8-15: kept where nobody joins. */
+static void a_failure_is_kept_for_who_looks(void)
+{
+    struct fib f = fib_of(8, 33);
+
+    rota_fork(&f.task);
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+    has_failed(&f, 33);
+    test_check(rota_join(&f.task) == ROTA_EFAILED);
+}
+
+struct failing {
+    rota_fj task; /* first */
+    const int *codes;
+    int count;
+};
+
+static void fail_in_turn(rota_fj *task)
+{
+    const struct failing *self = (struct failing *)task;
+
+    for (int i = 0; i < self->count; i++)
+        rota_fj_fail(task, self->codes[i]);
+}
+
+/* SPEC 0: "the last call in the body counts, 0 takes it back". */
+static void the_last_failure_counts(void)
+{
+    const int codes[] = {3, 0, 4};
+    struct failing last = {ROTA_FJ(fail_in_turn), codes, 3};
+    struct failing none = {ROTA_FJ(fail_in_turn), codes, 2};
+
+    rota_fork(&last.task);
+    rota_fork(&none.task);
+    test_check(rota_join(&none.task) == ROTA_OK);
+    test_check(rota_fj_error(&none.task) == 0);
+    test_check(rota_join(&last.task) == ROTA_EFAILED);
+    test_check(rota_fj_error(&last.task) == 4);
+}
+
+static void a_code_may_be_any_number_but_0(void)
+{
+    const int codes[] = {1, -1, ROTA_ECANCELED, INT_MAX, INT_MIN};
+
+    for (int i = 0; i < 5; i++) {
+        struct failing self = {ROTA_FJ(fail_in_turn), &codes[i], 1};
+        rota_fork(&self.task);
+        test_check(rota_join(&self.task) == ROTA_EFAILED);
+        test_check(rota_fj_error(&self.task) == codes[i]);
+    }
+}
+
+static void leave_a_failed_child_alone(rota_fj *task)
+{
+    struct fib child = fib_of(3, 8);
+
+    rota_fork(&child.task);
+    test_check(rota_join(&child.task) == ROTA_EFAILED);
+}
+
+/* FJT-20 */
+static void who_joins_a_failed_task_has_not_failed(void)
+{
+    rota_fj parent = ROTA_FJ(leave_a_failed_child_alone);
+
+    rota_fork(&parent);
+    test_check(rota_join(&parent) == ROTA_OK);
+}
+
+/* -- Cancellation ------------------------------------------------------------------------- */
+
+static void is_cancelled(struct fib *f)
+{
+    test_check(rota_fj_is_done(&f->task));
+    test_check(rota_fj_error(&f->task) == 0);
+    test_check(rota_fj_cancel(&f->task)); /* FJT-08: also when it already was */
+}
+
+/* FTK-14, FTK-56, RAT-16, RTT-14, FP8-16, FJT-07, FJT-08 */
+static void what_was_cancelled_is_not_run_by_invoke(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    test_check(rota_fj_cancel(&f.task));
+    is_cancelled(&f);
+    test_check(rota_invoke(rota_fj_pool(), &f.task) == ROTA_ECANCELED);
+    never_ran(&f);
+    is_cancelled(&f);
+}
+
+/* FTK-16 to FTK-18, FTK-58 to FTK-60, RAT-18 to RAT-20, RTT-16 to RTT-18, FP8-18 to FP8-20 */
+static void what_was_cancelled_before_its_fork_is_not_run(void)
+{
+    struct fib f = fib_of(8, 0);
+
+    test_check(rota_fj_cancel(&f.task));
+    rota_fork(&f.task);
+    test_check(!rota_unfork(&f.task));
+    test_check(rota_join(&f.task) == ROTA_ECANCELED);
+    never_ran(&f);
+    is_cancelled(&f);
+}
+
+/* FJT-08: a thief may have ended it before, or runs it on. */
+static void what_was_cancelled_after_its_fork_ends_so(void)
+{
+    for (int i = 0; i < 100; i++) {
+        struct fib f = fib_of(3, 0);
+        rota_fork(&f.task);
+        bool cancelled = rota_fj_cancel(&f.task);
+        int status = rota_join(&f.task);
+        test_check(status == (cancelled ? ROTA_ECANCELED : ROTA_OK));
+        test_check(f.runs <= 1);
+        test_check(cancelled || f.value == 2);
+        if (cancelled)
+            is_cancelled(&f);
+    }
+}
+
+static void what_is_cancelled_in_the_queue_never_runs(void)
+{
+    struct fib below = fib_of(3, 0), f = fib_of(3, 0), above = fib_of(3, 0);
+
+    rota_fork(&below.task);
+    rota_fork(&f.task);
+    rota_fork(&above.task);
+    test_check(rota_fj_cancel(&f.task));
+    test_check(rota_join(&above.task) == ROTA_OK);
+    test_check(rota_join(&f.task) == ROTA_ECANCELED);
+    test_check(rota_join(&below.task) == ROTA_OK);
+    never_ran(&f);
+    is_cancelled(&f);
+    is_right(&below, 2);
+    is_right(&above, 2);
+}
+
+/* It lies on top, where the short way would take it. */
+static void what_is_cancelled_on_top_of_the_queue_never_runs(void)
+{
+    struct fib f = fib_of(3, 0), g = fib_of(3, 0);
+
+    rota_fork(&f.task);
+    test_check(rota_fj_cancel(&f.task));
+    test_check(!rota_unfork(&f.task));
+    test_check(rota_join(&f.task) == ROTA_ECANCELED);
+    never_ran(&f);
+    rota_fork(&g.task);
+    test_check(rota_fj_cancel(&g.task));
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+    never_ran(&g);
+    is_cancelled(&g);
+}
+
+static void cancel_oneself(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    f->runs++;
+    test_check(rota_fj_cancel(task));
+    test_check(!rota_fj_is_done(task)); /* "is not done before it has ended" */
+    test_check(rota_fj_cancel(task));
+    f->value = 5;
+}
+
+static void what_is_cancelled_while_it_runs_goes_on_and_ends_so(void)
+{
+    struct fib forked = fib_of(0, 0), called = fib_of(0, 0);
+
+    forked.task.run = called.task.run = cancel_oneself;
+    rota_fork(&forked.task);
+    test_check(rota_join(&forked.task) == ROTA_ECANCELED);
+    test_check(rota_invoke(rota_fj_pool(), &called.task) == ROTA_ECANCELED);
+    test_check(forked.runs == 1 && forked.value == 5);
+    test_check(called.runs == 1 && called.value == 5);
+    is_cancelled(&forked);
+    is_cancelled(&called);
+}
+
+static void fail_and_cancel(rota_fj *task)
+{
+    rota_fj_fail(task, 5);
+    test_check(rota_fj_cancel(task));
+}
+
+static void cancelled_goes_before_failed(void)
+{
+    rota_fj task = ROTA_FJ(fail_and_cancel);
+
+    rota_fork(&task);
+    test_check(rota_join(&task) == ROTA_ECANCELED);
+    test_check(rota_fj_error(&task) == 0);
+}
+
+/* FJT-08: "0 if it completed otherwise". */
+static void what_is_done_cannot_be_cancelled(void)
+{
+    struct fib own = fib_of(2, 0), forked = fib_of(2, 0);
+
+    test_check(rota_join(&own.task) == ROTA_OK);
+    rota_fork(&forked.task);
+    test_check(rota_join(&forked.task) == ROTA_OK);
+    test_check(!rota_fj_cancel(&own.task));
+    test_check(!rota_fj_cancel(&forked.task));
+    test_check(rota_join(&own.task) == ROTA_OK);
+    test_check(rota_join(&forked.task) == ROTA_OK);
+}
+
+/* RAT-04, FP8-06, FJT-03, INT-11 */
+static void a_join_is_deaf_to_interrupts(void)
+{
+    struct fib f = fib_of(8, 0), cancelled = fib_of(8, 0), bad = fib_of(8, 4);
+
+    rota_thread_interrupt(rota_thread_self());
+    test_check(rota_fj_cancel(&cancelled.task));
+    rota_fork(&bad.task);
+    rota_fork(&cancelled.task);
+    rota_fork(&f.task);
+    test_check(rota_join(&bad.task) == ROTA_EFAILED);
+    test_check(rota_join(&cancelled.task) == ROTA_ECANCELED);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    is_right(&f, 21);
+    has_failed(&bad, 4);
+    never_ran(&cancelled);
+    test_check(rota_interrupted()); /* it is still there for who asks */
+}
+
+/* -- Several ------------------------------------------------------------------------------ */
+
+enum { FEW = 4 };
+
+static void join_in_order(const unsigned *order)
+{
+    struct fib tasks[FEW];
+
+    for (int i = 0; i < FEW; i++) {
+        tasks[i] = fib_of(i + 2, 0);
+        rota_fork(&tasks[i].task);
+    }
+    for (int i = 0; i < FEW; i++)
+        test_check(rota_join(&tasks[order[i]].task) == ROTA_OK);
+    is_right(&tasks[0], 1);
+    is_right(&tasks[1], 2);
+    is_right(&tasks[2], 3);
+    is_right(&tasks[3], 5);
+}
+
+/* FJT-21: all 24. */
+static void children_may_be_joined_in_any_order(void)
+{
+    for (unsigned code = 0; code < 256; code++) {
+        unsigned order[FEW] = {code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6};
+        unsigned seen = 0;
+        for (int i = 0; i < FEW; i++)
+            seen |= 1u << order[i];
+        if (seen == 15)
+            join_in_order(order);
+    }
+}
+
+enum { MANY = 5000 }; /* more than a deque has at first */
+
+static struct fib many[MANY];
+
+static void fork_many(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        many[i] = fib_of(1, i % 7 == 0 ? i + 1 : 0);
+        rota_fork(&many[i].task);
+    }
+}
+
+static void join_nth(int i)
+{
+    int code = i % 7 == 0 ? i + 1 : 0;
+
+    test_check(rota_join(&many[i].task) == (code != 0 ? ROTA_EFAILED : ROTA_OK));
+    test_check(many[i].runs == 1);
+    test_check(rota_fj_error(&many[i].task) == code);
+}
+
+/* FJ-09: the deque grows. */
+static void many_may_be_joined_newest_first(void)
+{
+    fork_many();
+    for (int i = MANY; i-- > 0;)
+        join_nth(i);
+}
+
+static void many_may_be_joined_oldest_first(void)
+{
+    fork_many();
+    for (int i = 0; i < MANY; i++)
+        join_nth(i);
+}
+
+static void many_may_be_joined_here_and_there(void)
+{
+    fork_many();
+    for (int i = 0; i < MANY; i++)
+        join_nth((int)((long)i * 3001 % MANY));
+}
+
+/* FTK-26, FTK-62, FT8-18, RAT-32, RTT-28, FP8-26, FJT-13 */
+static void both_are_done_when_invoke_both_returns(void)
+{
+    struct fib a = fib_of(8, 0), b = fib_of(9, 0);
+
+    test_check(rota_invoke_both(&a.task, &b.task) == ROTA_OK);
+    is_right(&a, 21);
+    is_right(&b, 34);
+}
+
+/* FTK-27, FTK-29, FTK-63, FTK-65, FT8-17, FT8-20, RAT-33, RAT-35, RTT-29, RTT-31, FP8-27, FP8-29 */
+static void all_are_done_when_invoke_many_returns(void)
+{
+    struct fib a = fib_of(8, 0), b = fib_of(9, 0), c = fib_of(7, 0), one = fib_of(8, 0);
+    rota_fj *tasks[] = {&a.task, &b.task, &c.task};
+    rota_fj *single[] = {&one.task};
+
+    test_check(rota_invoke_many(tasks, 3) == ROTA_OK);
+    is_right(&a, 21);
+    is_right(&b, 34);
+    is_right(&c, 13);
+    test_check(rota_invoke_many(single, 1) == ROTA_OK);
+    is_right(&one, 21);
+    test_check(rota_invoke_many(single, 0) == ROTA_OK);
+    test_check(rota_invoke_many(NULL, 0) == ROTA_OK);
+}
+
+/* FTK-31, FTK-67, FT8-22, RAT-37, RTT-33, FP8-31: "each is done, also after a failure". */
+static void invoke_both_tells_of_a_failure(void)
+{
+    struct fib good = fib_of(8, 0), bad = fib_of(9, 6);
+
+    test_check(rota_invoke_both(&good.task, &bad.task) == ROTA_EFAILED);
+    is_right(&good, 21);
+    has_failed(&bad, 6);
+    rota_fj_reset(&good.task);
+    rota_fj_reset(&bad.task);
+    good.runs = bad.runs = 0;
+    test_check(rota_invoke_both(&bad.task, &good.task) == ROTA_EFAILED);
+    is_right(&good, 21);
+    has_failed(&bad, 6);
+}
+
+/* FTK-32, FTK-33, FTK-68, FTK-69, FT8-21, FT8-23, RAT-38, RAT-39, RTT-34, RTT-35, FP8-32, FP8-33 */
+static void invoke_many_tells_of_a_failure(void)
+{
+    struct fib a = fib_of(8, 0), bad = fib_of(9, 6), c = fib_of(7, 0), one = fib_of(3, 2);
+    rota_fj *tasks[] = {&a.task, &bad.task, &c.task};
+    rota_fj *single[] = {&one.task};
+
+    test_check(rota_invoke_many(tasks, 3) == ROTA_EFAILED);
+    is_right(&a, 21);
+    has_failed(&bad, 6);
+    is_right(&c, 13);
+    test_check(rota_invoke_many(single, 1) == ROTA_EFAILED);
+    has_failed(&one, 2);
+}
+
+/* "What the first one that did not succeed ended with." */
+static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
+{
+    struct fib good = fib_of(5, 0), bad = fib_of(5, 6), cancelled = fib_of(5, 0);
+    rota_fj *failed_first[] = {&good.task, &bad.task, &cancelled.task};
+    rota_fj *cancelled_first[] = {&good.task, &cancelled.task, &bad.task};
+
+    test_check(rota_fj_cancel(&cancelled.task));
+    test_check(rota_invoke_many(failed_first, 3) == ROTA_EFAILED);
+    test_check(rota_invoke_many(cancelled_first, 3) == ROTA_ECANCELED); /* all are done */
+    never_ran(&cancelled);
+    has_failed(&bad, 6);
+}
+
+/* FTK-30, FTK-66, FT8-25, RAT-36, RTT-32, FP8-30 */
+static void with_a_null_among_them_none_is_begun(void)
+{
+    struct fib a = fib_of(8, 0), b = fib_of(8, 0);
+    rota_fj *first[] = {NULL, &a.task, &b.task};
+    rota_fj *last[] = {&a.task, &b.task, NULL};
+
+    test_check(rota_invoke_many(first, 3) == ROTA_EINVAL);
+    test_check(rota_invoke_many(last, 3) == ROTA_EINVAL);
+    test_check(rota_invoke_many(NULL, 3) == ROTA_EINVAL);
+    test_check(rota_invoke_both(&a.task, NULL) == ROTA_EINVAL);
+    test_check(rota_invoke_both(NULL, &a.task) == ROTA_EINVAL);
+    test_check(queued() == 0);
+    never_ran(&a);
+    never_ran(&b);
+    test_check(!rota_fj_is_done(&a.task) && !rota_fj_is_done(&b.task));
+}
+
+/* GEN-02 */
+static void a_null_does_no_harm(void)
+{
+    rota_fork(NULL);
+    test_check(rota_join(NULL) == ROTA_EINVAL);
+    test_check(!rota_unfork(NULL));
+    test_check(rota_invoke(rota_fj_pool(), NULL) == ROTA_EINVAL);
+    test_check(!rota_fj_cancel(NULL));
+    test_check(!rota_fj_is_done(NULL));
+    test_check(rota_fj_error(NULL) == 0);
+    rota_fj_fail(NULL, 1);
+    rota_fj_reset(NULL);
+}
+
+/* -- Unfork ------------------------------------------------------------------------------- */
+
+/* FTK-35, FT8-29, RAT-41, RTT-37, FJT-14 */
+static void the_newest_can_be_unforked(void)
+{
+    struct fib a = fib_of(8, 0), b = fib_of(8, 0);
+
+    rota_fork(&a.task);
+    rota_fork(&b.task);
+    test_check(rota_unfork(&b.task));
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+    is_right(&a, 21);
+    never_ran(&b);
+    test_check(!rota_fj_is_done(&b.task));
+    test_check(rota_join(&a.task) == ROTA_OK);
+}
+
+static void only_the_newest_can_be_unforked(void)
+{
+    struct fib a = fib_of(8, 0), b = fib_of(8, 0), never = fib_of(8, 0);
+
+    rota_fork(&a.task);
+    rota_fork(&b.task);
+    test_check(!rota_unfork(&a.task));
+    test_check(!rota_unfork(&never.task));
+    test_check(rota_unfork(&b.task));
+    test_check(!rota_unfork(&b.task));
+    test_check(rota_unfork(&a.task));
+    test_check(queued() == 0);
+    never_ran(&a);
+    never_ran(&b);
+}
+
+/* "It may be forked again." Somebody else may have it meanwhile. */
+static void what_was_unforked_may_be_forked_again(void)
+{
+    for (int i = 0; i < 200; i++) {
+        struct fib f = fib_of(4, 0);
+        rota_fork(&f.task);
+        if (rota_unfork(&f.task)) {
+            never_ran(&f);
+            test_check(!rota_fj_is_done(&f.task));
+            rota_fork(&f.task);
+        }
+        test_check(rota_join(&f.task) == ROTA_OK);
+        is_right(&f, 3);
+    }
+}
+
+/* Through all the chunks of the deque, up and down. */
+static void many_can_be_unforked(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        many[i] = fib_of(1, 0);
+        rota_fork(&many[i].task);
+    }
+    for (int i = MANY; i-- > 0;) {
+        if (!rota_unfork(&many[i].task))
+            test_check(rota_join(&many[i].task) == ROTA_OK);
+        else
+            never_ran(&many[i]);
+    }
+    test_check(queued() == 0);
+}
+
+/* -- What is left ------------------------------------------------------------------------- */
+
+/* FTK-36, FT8-30, RAT-42, RTT-38, FJT-16 */
+static void surplus_counts_what_is_queued(void)
+{
+    struct fib a = fib_of(7, 0), b = fib_of(8, 0), c = fib_of(9, 0);
+
+    test_check(rota_fj_surplus() == 0);
+    rota_fork(&a.task);
+    rota_fork(&b.task);
+    rota_fork(&c.task);
+    test_check(rota_fj_surplus() == 3);
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+    test_check(rota_fj_surplus() == 0);
+    is_right(&a, 13);
+    is_right(&b, 21);
+    is_right(&c, 34);
+}
+
+/* FTK-19, FTK-21, FT8-14, FT8-15, RAT-21, RAT-23, RAT-25, RAT-26, RTT-19, RTT-21, FJ-32 */
+static void a_task_knows_its_pool_and_worker(void)
+{
+    rota_forkjoin_stats stats;
+
+    test_check(rota_forkjoin_stats_get(rota_fj_pool(), &stats) == ROTA_OK);
+    test_check(rota_fj_worker() >= 0);
+    test_check(stats.active >= 1 && stats.running >= 1);
+}
+
+int main(void)
+{
+    static const test_lesson lessons[] = {
+        test_anywhere(what_is_invoked_runs_and_is_done),
+        test_anywhere(what_is_forked_is_done_when_it_was_joined),
+        test_alone(a_fork_does_not_run_the_task),
+        test_anywhere(a_join_runs_what_was_never_forked),
+        test_anywhere(a_second_join_gives_the_same),
+        test_anywhere(what_is_done_is_not_run_again),
+        test_anywhere(what_is_forked_is_done_when_the_pool_is_quiet),
+        test_anywhere(a_task_that_was_reset_runs_again),
+        test_anywhere(a_reset_forgets_failure_and_cancellation),
+        test_anywhere(a_failure_far_below_comes_out_of_invoke),
+        test_anywhere(a_failure_far_below_comes_out_of_join),
+        test_anywhere(a_failure_is_kept_for_who_looks),
+        test_anywhere(the_last_failure_counts),
+        test_anywhere(a_code_may_be_any_number_but_0),
+        test_anywhere(who_joins_a_failed_task_has_not_failed),
+        test_anywhere(what_was_cancelled_is_not_run_by_invoke),
+        test_anywhere(what_was_cancelled_before_its_fork_is_not_run),
+        test_anywhere(what_was_cancelled_after_its_fork_ends_so),
+        test_alone(what_is_cancelled_in_the_queue_never_runs),
+        test_alone(what_is_cancelled_on_top_of_the_queue_never_runs),
+        test_anywhere(what_is_cancelled_while_it_runs_goes_on_and_ends_so),
+        test_anywhere(cancelled_goes_before_failed),
+        test_anywhere(what_is_done_cannot_be_cancelled),
+        test_anywhere(a_join_is_deaf_to_interrupts),
+        test_anywhere(children_may_be_joined_in_any_order),
+        test_anywhere(many_may_be_joined_newest_first),
+        test_anywhere(many_may_be_joined_oldest_first),
+        test_anywhere(many_may_be_joined_here_and_there),
+        test_anywhere(both_are_done_when_invoke_both_returns),
+        test_anywhere(all_are_done_when_invoke_many_returns),
+        test_anywhere(invoke_both_tells_of_a_failure),
+        test_anywhere(invoke_many_tells_of_a_failure),
+        test_anywhere(invoke_many_tells_of_the_first_that_did_not_succeed),
+        test_anywhere(with_a_null_among_them_none_is_begun),
+        test_anywhere(a_null_does_no_harm),
+        test_alone(the_newest_can_be_unforked),
+        test_alone(only_the_newest_can_be_unforked),
+        test_anywhere(what_was_unforked_may_be_forked_again),
+        test_anywhere(many_can_be_unforked),
+        test_alone(surplus_counts_what_is_queued),
+        test_anywhere(a_task_knows_its_pool_and_worker),
+    };
+
+    test_memory_install();
+    return test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
+}

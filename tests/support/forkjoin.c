@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "forkjoin.h"
+
+/* -- Pools -------------------------------------------------------------------------------- */
+
+rota_executor *test_forkjoin(rota_forkjoin_options options)
+{
+    rota_executor *pool = NULL;
+
+    test_check(rota_forkjoin_new(&options, &pool) == ROTA_OK);
+    return pool;
+}
+
+rota_executor *test_forkjoin_of(unsigned parallelism)
+{
+    return test_forkjoin((rota_forkjoin_options){.parallelism = parallelism});
+}
+
+rota_forkjoin_stats test_fj_stats(rota_executor *pool)
+{
+    rota_forkjoin_stats stats;
+
+    test_check(rota_forkjoin_stats_get(pool, &stats) == ROTA_OK);
+    return stats;
+}
+
+struct wanted {
+    rota_executor *pool;
+    size_t count;
+};
+
+static bool has_threads(void *arg)
+{
+    const struct wanted *wanted = arg;
+
+    return test_fj_stats(wanted->pool).threads == wanted->count;
+}
+
+void test_fj_await_threads(rota_executor *pool, unsigned count)
+{
+    test_until(has_threads, &(struct wanted){pool, count});
+}
+
+static bool has_active(void *arg)
+{
+    const struct wanted *wanted = arg;
+
+    return test_fj_stats(wanted->pool).active == wanted->count;
+}
+
+void test_fj_await_active(rota_executor *pool, unsigned count)
+{
+    test_until(has_active, &(struct wanted){pool, count});
+}
+
+static bool has_submissions(void *arg)
+{
+    const struct wanted *wanted = arg;
+
+    return test_fj_stats(wanted->pool).submissions == wanted->count;
+}
+
+void test_fj_await_submissions(rota_executor *pool, size_t count)
+{
+    test_until(has_submissions, &(struct wanted){pool, count});
+}
+
+/* -- Inside a pool ------------------------------------------------------------------------ */
+
+struct inside {
+    rota_fj task; /* first */
+    void (*body)(void *arg);
+    void *arg;
+};
+
+static void *run_submitted(void *arg)
+{
+    const struct inside *inside = arg;
+
+    inside->body(inside->arg);
+    return NULL;
+}
+
+void test_fj_inside(rota_executor *pool, void (*body)(void *arg), void *arg)
+{
+    struct inside inside = {.body = body, .arg = arg};
+    rota_future *future = NULL;
+
+    test_check(rota_submit(pool, run_submitted, &inside, &future) == ROTA_OK);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+}
+
+static void run_invoked(rota_fj *task)
+{
+    const struct inside *inside = (struct inside *)task;
+
+    inside->body(inside->arg);
+}
+
+void test_fj_taking_part(rota_executor *pool, void (*body)(void *arg), void *arg)
+{
+    struct inside inside = {ROTA_FJ(run_invoked), body, arg};
+
+    test_check(rota_invoke(pool, &inside.task) == ROTA_OK);
+}
+
+/* -- Lessons ------------------------------------------------------------------------------ */
+
+struct place {
+    const char *name;
+    rota_forkjoin_options options;
+    bool is_alone;   /* nobody else can steal */
+    bool takes_part; /* the lesson runs in the caller */
+};
+
+static const struct place places[] = {
+    {"three workers", {.parallelism = 3}, false, false},
+    {"one worker", {.parallelism = 1}, true, false},
+    {"two workers, fifo", {.parallelism = 2, .fifo = true}, false, false},
+    {"a caller and a worker", {.parallelism = 2}, false, true},
+    {"a caller alone", {.parallelism = 1}, true, true},
+};
+
+static const struct place common = {.name = "common pool", .takes_part = true};
+
+struct teaching {
+    const struct place *place;
+    const test_lesson *lesson;
+};
+
+static void listen(void *arg)
+{
+    const test_lesson *lesson = arg;
+
+    lesson->body();
+}
+
+static void teach_in(rota_executor *pool, const struct teaching *teaching)
+{
+    void *lesson = (void *)(uintptr_t)teaching->lesson;
+
+    if (teaching->place->takes_part)
+        test_fj_taking_part(pool, listen, lesson);
+    else
+        test_fj_inside(pool, listen, lesson);
+}
+
+static void teach(void **state)
+{
+    const struct teaching *teaching = *state;
+    rota_executor *pool = test_forkjoin(teaching->place->options);
+
+    teach_in(pool, teaching);
+    assert_ok(rota_close(pool));
+}
+
+/* It keeps what memory it has. */
+static void teach_in_common(void **state)
+{
+    teach_in(rota_common_pool(), *state);
+}
+
+enum { MOST_LESSONS = 64 };
+
+static int teach_all(const struct place *place, void (*how)(void **state), bool is_own,
+                     const test_lesson *lessons, size_t count)
+{
+    struct teaching teachings[MOST_LESSONS];
+    struct CMUnitTest tests[MOST_LESSONS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (lessons[i].is_alone && !place->is_alone)
+            continue;
+        test_check(n < MOST_LESSONS);
+        teachings[n] = (struct teaching){place, &lessons[i]};
+        tests[n] = (struct CMUnitTest){lessons[i].name, how, is_own ? test_memory_before : NULL,
+                                       is_own ? test_memory_after : NULL, &teachings[n]};
+        n++;
+    }
+    return _cmocka_run_group_tests(place->name, tests, n, NULL, NULL);
+}
+
+int test_lessons_run(const test_lesson *lessons, size_t count)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        failed += teach_all(&places[i], teach, true, lessons, count);
+    return failed + teach_all(&common, teach_in_common, false, lessons, count);
+}

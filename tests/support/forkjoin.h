@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forkjoin.h - fork/join pools for tests, and tests that run inside of them.
+ *
+ *     static void a_fork_is_run_by_its_join(void)      // on a worker: test_check only
+ *     {
+ *         ...
+ *     }
+ *     static const test_lesson lessons[] = {test_anywhere(a_fork_is_run_by_its_join)};
+ *     return test_lessons_run(lessons, 1);             // in every kind of pool
+ */
+#ifndef ROTA_TEST_FORKJOIN_H
+#define ROTA_TEST_FORKJOIN_H
+
+#include "pools.h"
+
+/* -- Pools ----------------------------------------------------------------------------------- */
+
+/* End the process if it cannot be done. */
+rota_executor *test_forkjoin(rota_forkjoin_options options);
+rota_executor *test_forkjoin_of(unsigned parallelism);
+rota_forkjoin_stats test_fj_stats(rota_executor *pool);
+
+void test_fj_await_threads(rota_executor *pool, unsigned count);
+void test_fj_await_active(rota_executor *pool, unsigned count);
+void test_fj_await_submissions(rota_executor *pool, size_t count);
+
+/* -- Inside a pool --------------------------------------------------------------------------- */
+
+/* Runs the body on one of the pool's own threads, and waits for its end. */
+void test_fj_inside(rota_executor *pool, void (*body)(void *arg), void *arg);
+
+/* The same on the calling thread, which takes part if there is a place. */
+void test_fj_taking_part(rota_executor *pool, void (*body)(void *arg), void *arg);
+
+/* -- Lessons: tests that run inside a pool, in each kind of it ------------------------------- */
+
+typedef struct test_lesson {
+    const char *name;
+    void (*body)(void);
+    bool is_alone; /* only where one worker does all */
+} test_lesson;
+
+#define test_anywhere(body) \
+    {                       \
+#body, body, false  \
+    }
+#define test_alone(body)  \
+    {                     \
+#body, body, true \
+    }
+
+int test_lessons_run(const test_lesson *lessons, size_t count); /* how many failed */
+
+#endif
