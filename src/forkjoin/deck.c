@@ -21,7 +21,8 @@
  *       if they are clear, when nothing else is left.
  *   Q5  `limit` and `floor` decide whether the owner takes the short way, which
  *       looks at nothing else: a push below limit, a pop above floor. Whoever
- *       wants to be heard (rota__deque_request) puts them out of reach.
+ *       wants to be heard (rota__deque_request) puts them out of reach, as does
+ *       a top that moves to another chunk: both are places in the chunk of top.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -89,6 +90,8 @@ static void set_top(rota__deque *deque, uint32_t number, uint32_t chunk)
 {
     rota_fj **start = rota__load_relaxed(&deque->chunks[chunk]);
 
+    if (rota__load_relaxed(&deque->chunk) != chunk)
+        rota__deque_request(deque); /* Q5 */
     rota__store_relaxed(&deque->chunk, chunk);
     rota__store_relaxed(&deque->deck.top, start + (number - chunk_start(chunk)));
 }
@@ -221,10 +224,14 @@ void rota__deque_request(rota__deque *deque)
 size_t rota__deque_size(const rota__deque *deque)
 {
     uint64_t shared = rota__load_relaxed(&deque->shared);
-    uint32_t top = top_number(deque);
+    uint32_t chunk = rota__load_relaxed(&deque->chunk);
+    uintptr_t start = (uintptr_t)rota__load_relaxed(&deque->chunks[chunk]);
+    uintptr_t place = ((uintptr_t)rota__load_relaxed(&deque->deck.top) - start) / sizeof(rota_fj *);
+    uint32_t top = split_in(shared);
 
-    if (top < split_in(shared) || chunk_of(top) > FJ_CHUNKS) /* the owner moves it just now */
-        top = split_in(shared);
+    /* Else the owner moves it just now. */
+    if (place <= chunk_length(chunk) && chunk_start(chunk) + place > top)
+        top = chunk_start(chunk) + (uint32_t)place;
     return top > head_in(shared) ? top - head_in(shared) : 0;
 }
 
