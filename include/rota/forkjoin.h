@@ -198,7 +198,7 @@ static inline void rota_fork(rota_fj *task)
         && __builtin_expect(task != NULL && task->priv[0] == 0, 1)) {
         task->priv[0] = ROTA__FJ_FORKED;
         *top = task;
-        __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELEASE);
     } else {
         rota__fork_slow(task);
     }

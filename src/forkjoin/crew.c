@@ -20,6 +20,8 @@
 #include "base/alloc.h"
 #include "base/time.h"
 
+#define ANSWER_TIME ROTA_US(100) /* for a request, before what is private is made public by force */
+
 static uint64_t crowd_of(rota__fj_pool *pool)
 {
     return rota__add_acq_rel(&pool->crowd, 0); /* W1; pairs with every change of it */
@@ -237,15 +239,58 @@ static bool get_up(rota__fj_worker *worker, uint64_t change)
     return is_asleep;
 }
 
-/* True: it goes on, as a searcher. */
-static bool stay_asleep(rota__fj_worker *worker)
+static int doze(rota__fj_worker *worker, rota_ns length)
 {
-    rota_ns deadline = rota__deadline(worker->pool->keep_alive);
+    rota_ns deadline = rota__deadline(length);
     int status;
 
     worker->is_apart = true;
     status = rota__waiter_wait(&worker->waiter, deadline);
     worker->is_apart = false;
+    return status;
+}
+
+/* True: a worker that does not answer has tasks for others now. */
+static bool force(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+    uint32_t nobody = 0;
+    bool has_forced = false;
+
+    if (!rota__cas_acq_rel(&pool->forcing, &nobody, 1))
+        return false;
+    for (uint32_t i = 0; i < made; i++) {
+        rota__deque *deque = &rota__load_relaxed(&pool->workers[i])->deque;
+        if (rota__deque_has_private(deque))
+            has_forced |= rota__deque_force(deque);
+    }
+    rota__store_release(&pool->forcing, 0); /* pairs with the one above, on another thread */
+    return has_forced;
+}
+
+static bool is_something_hidden(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++) {
+        if (rota__deque_has_private(&rota__load_relaxed(&pool->workers[i])->deque))
+            return true;
+    }
+    return false;
+}
+
+/* True: it goes on, as a searcher. */
+static bool stay_asleep(rota__fj_worker *worker)
+{
+    bool has_waited = is_something_hidden(worker->pool);
+    int status = has_waited ? doze(worker, ANSWER_TIME) : ROTA_ETIMEDOUT;
+
+    if (has_waited && status == ROTA_ETIMEDOUT && force(worker->pool)) {
+        get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
+        return true;
+    }
+    if (status == ROTA_ETIMEDOUT)
+        status = doze(worker, worker->pool->keep_alive);
     if (status == ROTA_OK)
         return true;
     if (status == ROTA_EINTERRUPTED)

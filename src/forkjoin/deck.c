@@ -23,6 +23,12 @@
  *       looks at nothing else: a push below limit, a pop above floor. Whoever
  *       wants to be heard (rota__deque_request) puts them out of reach, as does
  *       a top that moves to another chunk: both are places in the chunk of top.
+ *       On the short way a pop stores top before it looks at floor.
+ *   Q6  On the long way `visits` is odd. Who moves split in the owner's place sets
+ *       FORCED, then makes every thread pass a barrier, and then knows by an even
+ *       `visits` that has not changed that top stands still: the owner is not on
+ *       the long way, and cannot be on the short one (Q5). The owner's next visit
+ *       begins with a look at FORCED, which it takes away.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -36,9 +42,12 @@ static uint32_t head_in(uint64_t shared)
     return (uint32_t)shared;
 }
 
+/* Beside split: somebody is about to move that in the owner's place. */
+#define FORCED (UINT64_C(1) << 63)
+
 static uint32_t split_in(uint64_t shared)
 {
-    return (uint32_t)(shared >> 32);
+    return (uint32_t)((shared & ~FORCED) >> 32);
 }
 
 static uint64_t pair(uint32_t head, uint32_t split)
@@ -80,7 +89,7 @@ static rota__atomic(rota_fj *) * slot_word(const rota__deque *deque, uint32_t nu
 static uint32_t top_number(const rota__deque *deque)
 {
     uint32_t chunk = rota__load_relaxed(&deque->chunk);
-    rota_fj **top = rota__load_relaxed(&deque->deck.top);
+    rota_fj **top = rota__load_acquire(&deque->deck.top); /* pairs with a push: its slot */
 
     return chunk_start(chunk) + (uint32_t)(top - rota__load_relaxed(&deque->chunks[chunk]));
 }
@@ -98,6 +107,25 @@ static void set_top(rota__deque *deque, uint32_t number, uint32_t chunk)
 
 /* -- The owner's end ------------------------------------------------------ */
 
+/* Q6 */
+static void begin_visit(rota__deque *deque)
+{
+    uint64_t shared;
+
+    rota__store_relaxed(&deque->visits, rota__load_relaxed(&deque->visits) + 1);
+    rota__compiler_barrier(); /* the rest is the forcer's barrier */
+    shared = rota__load_relaxed(&deque->shared);
+    while (ROTA__UNLIKELY(shared & FORCED)) {
+        if (rota__cas_acq_rel(&deque->shared, &shared, shared & ~FORCED))
+            break;
+    }
+}
+
+static void end_visit(rota__deque *deque)
+{
+    rota__store_release(&deque->visits, rota__load_relaxed(&deque->visits) + 1);
+}
+
 static bool has_room(rota__deque *deque, uint32_t number)
 {
     uint32_t chunk = chunk_of(number);
@@ -113,13 +141,15 @@ static bool has_room(rota__deque *deque, uint32_t number)
 bool rota__deque_push(rota__deque *deque, rota_fj *entry)
 {
     uint32_t number = top_number(deque);
-    uint32_t chunk = chunk_of(number);
+    bool has_place = has_room(deque, number);
 
-    if (!has_room(deque, number))
-        return false;
-    *slot(deque, number) = entry;
-    set_top(deque, number + 1, chunk);
-    return true;
+    begin_visit(deque);
+    if (has_place) {
+        *slot(deque, number) = entry;
+        set_top(deque, number + 1, chunk_of(number));
+    }
+    end_visit(deque);
+    return has_place;
 }
 
 /* Q4: it is empty. */
@@ -148,7 +178,7 @@ static bool reclaim(rota__deque *deque, uint64_t *shared, uint32_t top)
     return true;
 }
 
-rota_fj *rota__deque_pop(rota__deque *deque)
+static rota_fj *pop(rota__deque *deque)
 {
     uint64_t shared = rota__load_acquire(&deque->shared);
     uint32_t top = top_number(deque);
@@ -163,8 +193,18 @@ rota_fj *rota__deque_pop(rota__deque *deque)
     return NULL;
 }
 
+rota_fj *rota__deque_pop(rota__deque *deque)
+{
+    rota_fj *newest;
+
+    begin_visit(deque);
+    newest = pop(deque);
+    end_visit(deque);
+    return newest;
+}
+
 /* Q5 */
-void rota__deque_close(rota__deque *deque)
+static void set_bounds(rota__deque *deque)
 {
     uint32_t split = split_in(rota__load_relaxed(&deque->shared));
     uint32_t chunk = rota__load_relaxed(&deque->chunk);
@@ -175,16 +215,29 @@ void rota__deque_close(rota__deque *deque)
     rota__store_relaxed(&deque->deck.floor, start + (split > first ? split - first : 0));
 }
 
+void rota__deque_close(rota__deque *deque)
+{
+    begin_visit(deque);
+    set_bounds(deque);
+    end_visit(deque);
+}
+
+/* Q2; with FORCED taken away. True: there is more now. */
+static bool raise_split(rota__deque *deque, uint64_t shared, uint32_t top)
+{
+    while (split_in(shared) < top) {
+        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), top)))
+            return true;
+    }
+    return false;
+}
+
 void rota__deque_open(rota__deque *deque)
 {
-    uint64_t shared = rota__load_relaxed(&deque->shared);
-    uint32_t top = top_number(deque);
-
+    begin_visit(deque);
     rota__deque_request(deque);
-    while (split_in(shared) < top) {
-        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), top))) /* Q2 */
-            break;
-    }
+    raise_split(deque, rota__load_relaxed(&deque->shared), top_number(deque));
+    end_visit(deque);
 }
 
 /* -- The thieves' end ----------------------------------------------------- */
@@ -199,9 +252,9 @@ rota_fj *rota__deque_steal(rota__deque *deque)
         head = head_in(shared);
         if (head >= split_in(shared))
             return NULL;
-    } while (!rota__cas_acq_rel(&deque->shared, &shared, pair(head + 1, split_in(shared))));
-    entry = *slot(deque, head);                        /* Q1 */
-    rota__store_release(slot_word(deque, head), NULL); /* pairs with lower_top */
+    } while (!rota__cas_acq_rel(&deque->shared, &shared, shared + 1)); /* head, and no more */
+    entry = *slot(deque, head);                                        /* Q1 */
+    rota__store_release(slot_word(deque, head), NULL);                 /* pairs with lower_top */
     return entry;
 }
 
@@ -210,6 +263,55 @@ bool rota__deque_has_public(const rota__deque *deque)
     uint64_t shared = rota__load_acquire(&deque->shared);
 
     return head_in(shared) < split_in(shared);
+}
+
+bool rota__deque_has_private(const rota__deque *deque)
+{
+    return rota__deque_size(deque) > 0 && !rota__deque_has_public(deque);
+}
+
+/* With FORCED set: false if the owner was here. */
+static bool force(rota__deque *deque, uint32_t visits)
+{
+    uint64_t shared;
+    uint32_t top;
+
+    if (!rota__os_barrier() || rota__load_acquire(&deque->visits) != visits)
+        return false;
+    top = top_number(deque);
+    shared = rota__load_acquire(&deque->shared);
+    while (shared & FORCED) {
+        uint32_t split = split_in(shared) < top ? top : split_in(shared);
+        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), split)))
+            return split_in(shared) < top;
+    }
+    return false;
+}
+
+static void stop_forcing(rota__deque *deque)
+{
+    uint64_t shared = rota__load_relaxed(&deque->shared);
+
+    while (shared & FORCED) {
+        if (rota__cas_acq_rel(&deque->shared, &shared, shared & ~FORCED))
+            break;
+    }
+}
+
+bool rota__deque_force(rota__deque *deque)
+{
+    uint32_t visits = rota__load_acquire(&deque->visits); /* pairs with end_visit */
+    uint64_t shared = rota__load_acquire(&deque->shared);
+    bool has_more;
+
+    if (visits % 2 != 0 || shared & FORCED)
+        return false;
+    if (!rota__cas_acq_rel(&deque->shared, &shared, shared | FORCED)) /* Q6 */
+        return false;
+    rota__deque_request(deque);
+    has_more = force(deque, visits);
+    stop_forcing(deque);
+    return has_more;
 }
 
 void rota__deque_request(rota__deque *deque)

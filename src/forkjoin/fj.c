@@ -187,7 +187,7 @@ void rota_fork(rota_fj *task)
                      && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
         *top = task;
-        rota__store_relaxed(&deck->top, top + 1);
+        rota__store_release(&deck->top, top + 1); /* for who forces: deck.c, Q6 */
     } else {
         rota__fork_slow(task);
     }

@@ -104,6 +104,7 @@ typedef struct rota__deque {
     rota__deck deck;                            /* first: what inline functions see */
     rota__atomic(uint32_t) chunk;               /* which one `top` is in; the owner writes it */
     rota__atomic(rota_fj **) chunks[FJ_CHUNKS]; /* do not move; the next is made when needed */
+    rota__atomic(uint32_t) visits;              /* deck.c only */
     char apart[64];
     rota__atomic(uint64_t) shared; /* deck.c only; not in a cache line with the owner's words */
     char apart_too[64];
@@ -122,6 +123,11 @@ size_t rota__deque_size(const rota__deque *deque); /* exact for the owner, else 
 /* For everybody. */
 rota_fj *rota__deque_steal(rota__deque *deque); /* the oldest that is public, or NULL */
 bool rota__deque_has_public(const rota__deque *deque);
+bool rota__deque_has_private(const rota__deque *deque); /* and nothing else; about */
+
+/* Makes public what the owner has, though it does nothing to answer. One thread at a time. False: it
+   is not possible, or not necessary. */
+bool rota__deque_force(rota__deque *deque);
 void rota__deque_request(rota__deque *deque); /* the owner is to take the long way */
 
 /* -- A worker ------------------------------------------------------------- */
@@ -211,6 +217,7 @@ struct rota__fj_pool {
     rota__atomic(size_t) submissions;          /* in the inbox; written with the lock held */
     rota__atomic(rota__fj_worker *) * workers; /* max_threads; those that were ever made stay */
     rota__atomic(uint32_t) made;
+    rota__atomic(uint32_t) forcing; /* 1: somebody does */
 
     rota__mutex lock;      /* the rest */
     rota__chain tasks;     /* the inbox: of rota_submit and rota_execute, */

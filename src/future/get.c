@@ -60,8 +60,8 @@ static int wait_for(rota_future *future, rota_ns deadline)
     return status;
 }
 
-/* EXEC-18: what this thread waits for, it may be able to do itself. */
-static void help(rota_future *future)
+/* EXEC-18: what this thread waits for, it may be able to do itself. False: it never will be. */
+static bool help(rota_future *future)
 {
     const rota__helper *helper = rota__self()->helper;
 
@@ -69,6 +69,23 @@ static void help(rota_future *future)
         helper = rota__load_acquire(&rota__anyones_helper); /* pairs with who sets it */
     if (helper != NULL && rota_future_state_of(future) == ROTA_FUTURE_PENDING)
         helper->help(helper, future);
+    return helper != NULL;
+}
+
+/* Helps, and waits; a scheduled task can be helped with when its time has come. */
+static int help_and_wait(rota_future *future, rota_ns deadline)
+{
+    rota_ns until;
+    int status;
+
+    do {
+        bool may_help = help(future);
+        rota_ns time = rota__load_relaxed(&future->time);
+        bool comes_later = time != ROTA__NOT_SCHEDULED && !rota__has_passed(time);
+        until = may_help && comes_later && time < deadline ? time : deadline;
+        status = wait_for(future, until);
+    } while (status == ROTA_ETIMEDOUT && until != deadline);
+    return status;
 }
 
 static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **result)
@@ -84,8 +101,7 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
         return ROTA_EDEADLOCK;
 
     rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
-    help(future);
-    status = wait_for(future, rota__deadline(timeout));
+    status = help_and_wait(future, rota__deadline(timeout));
     if (status == ROTA_OK)
         status = report(future, future_phase_settled(future), result);
     rota__future_unpin(future);

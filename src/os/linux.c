@@ -78,6 +78,26 @@ static unsigned affinity_cpus(void)
     return count;
 }
 
+#if defined(__SANITIZE_THREAD__) || !defined(SYS_membarrier)
+bool rota__os_barrier(void)
+{
+    return false; /* the sanitizer would not know of it */
+}
+#else
+bool rota__os_barrier(void)
+{
+    enum { PRIVATE_EXPEDITED = 1 << 3, REGISTER_PRIVATE_EXPEDITED = 1 << 4 };
+    int saved_errno = errno;
+    bool is_done = syscall(SYS_membarrier, PRIVATE_EXPEDITED, 0, 0) == 0;
+
+    if (!is_done && errno == EPERM
+        && syscall(SYS_membarrier, REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+        is_done = syscall(SYS_membarrier, PRIVATE_EXPEDITED, 0, 0) == 0;
+    errno = saved_errno;
+    return is_done;
+}
+#endif
+
 void rota__os_precise_timers(void)
 {
     prctl(PR_SET_TIMERSLACK, 1UL); /* ns; else 50 us are added to every wait */

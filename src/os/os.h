@@ -46,6 +46,7 @@ void rota__os_wake(rota__os_word *word);
 
 rota_ns rota__os_now(void);           /* monotonic; not affected by the wall clock */
 unsigned rota__os_cpu_count(void);    /* that this process may use; at least 1 */
+bool rota__os_barrier(void);          /* every running thread of the process passes one; or false */
 void rota__os_precise_timers(void);   /* the calling thread's timed waits end when they should */
 void rota__os_pin(unsigned cpu);      /* the calling thread, if the system lets us */
 void rota__os_name(const char *name); /* the calling thread; cut to what fits */

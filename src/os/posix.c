@@ -95,6 +95,11 @@ rota_ns rota__os_now(void)
     return (rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec;
 }
 
+bool rota__os_barrier(void)
+{
+    return false; /* there is no such call */
+}
+
 void rota__os_precise_timers(void)
 {
     /* they are, or nothing can be done about it */

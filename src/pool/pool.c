@@ -66,6 +66,8 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
     rota_reject *on_reject;
     void *ctx;
 
+    if (pool->rules != NULL && rota__ctl_state(rota__ctl_load(&pool->ctl)) == ROTA_RUNNING)
+        return ROTA_EREJECTED; /* by a hook of its own, not for want of room */
     rota__mutex_lock(&pool->lock);
     pool->rejected++;
     on_reject = pool->on_reject;

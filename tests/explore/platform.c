@@ -45,6 +45,11 @@ unsigned rota__os_cpu_count(void)
     return 2;
 }
 
+bool rota__os_barrier(void)
+{
+    return false;
+}
+
 void rota__os_precise_timers(void) {}
 
 void rota__os_pin(unsigned cpu)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* 09_scheduled.c - later, every so often, and never: a service with a heartbeat and time limits */
+#include <rota/rota.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static rota_ns start;
+static atomic_int beats;
+
+static void say(const char *what)
+{
+    printf("  %4lld ms  %s\n", (long long)((rota_now() - start) / ROTA_MS(1)), what);
+}
+
+static void *warm_up(void *arg)
+{
+    say("the cache is warm");
+    return arg;
+}
+
+/* At a fixed rate, until it fails. */
+static void *beat(void *arg)
+{
+    (void)arg;
+    if (atomic_fetch_add(&beats, 1) == 4) {
+        say("no answer to the fifth heartbeat");
+        return rota_fail(503);
+    }
+    say("heartbeat");
+    return NULL;
+}
+
+static void *give_up(void *arg)
+{
+    say("too late: given up"); /* this does not happen: the answer comes first */
+    return arg;
+}
+
+int main(void)
+{
+    rota_executor *sched;
+    rota_future *heart, *limit;
+
+    if (rota_scheduled_pool(2, &sched) != ROTA_OK)
+        return 1;
+    start = rota_now();
+    if (rota_schedule(sched, warm_up, NULL, ROTA_MS(25), NULL) != ROTA_OK
+        || rota_schedule(sched, give_up, NULL, ROTA_SEC(60), &limit) != ROTA_OK
+        || rota_schedule_at_fixed_rate(sched, beat, NULL, 0, ROTA_MS(20), &heart) != ROTA_OK)
+        return 1;
+    int status = rota_future_get(heart, NULL); /* a periodic task is done when a run fails */
+    printf("           the heart has stopped: %s, code %d\n", rota_strerror(status),
+           rota_future_error(heart));
+    rota_future_cancel(limit); /* it leaves the queue at once, so that close need not wait for it */
+    rota_future_unref(heart);
+    rota_future_unref(limit);
+    return rota_close(sched) == ROTA_OK && status == ROTA_EFAILED ? 0 : 1;
+}
