@@ -330,12 +330,18 @@ static bool has_any_begun(rota__pool *pool)
  */
 static bool must_run_it_here(rota__pool *pool, bool may_wait)
 {
+    unsigned turns = 0;
+
     for (;;) {
         uint32_t ctl = rota__ctl_load(&pool->ctl);
         if (rota__ctl_state(ctl) >= ROTA_STOP || rota__queue_is_empty(pool->queue))
             return false;
-        if (rota__ctl_workers(ctl) > 0)
-            return may_wait && !has_any_begun(pool);
+        if (rota__ctl_workers(ctl) > 0) {
+            if (!may_wait || has_any_begun(pool))
+                return false;
+            rota__backoff(&turns); /* until that one has begun, or failed to: not beside it */
+            continue;
+        }
         int status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
         if (status != ROTA_EREJECTED) /* else something has changed just now */
             return status != ROTA_OK;

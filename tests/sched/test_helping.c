@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * EXEC-18: a worker of a scheduled pool that waits for a task in its own queue runs it if it is due,
- * and else just waits.
+ * EXEC-18: a worker of a scheduled pool that waits for a task in its own queue runs it once it is
+ * due, and not before.
  */
 #include "pools.h"
 #include "rota_test_internal.h"
@@ -92,20 +92,21 @@ static void a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it(void 
     assert_int_equal(self.child.discards, 1);
 }
 
-/* Another worker runs it when its time comes. */
-static void a_worker_that_waits_is_answered_by_another(void **state)
+/* When its time comes, by itself or by another: also if there is no other. */
+static void a_worker_that_waits_is_answered_when_the_time_has_come(void **state)
 {
-    struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_FOREVER};
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_FOREVER};
 
-    begin(&self, 2, false);
-    test_await_parked(self.parent); /* it has found that the child is not due */
-    test_await_waiting(self.sched, 1);
-    test_clock_await_waiting(1);
-    test_clock_advance(ROTA_SEC(10));
-    end(&self);
-    assert_ok(self.status);
-    assert_int_equal(self.runs, 1);
-    assert_false(pthread_equal(self.parent_thread, self.child_thread));
+        begin(&self, threads, false);
+        test_clock_await_waiting(threads); /* the parent, and a worker that has nothing to do */
+        test_clock_advance(ROTA_SEC(10));
+        end(&self);
+        assert_ok(self.status);
+        assert_int_equal(self.runs, 1);
+        if (threads == 1)
+            assert_true(pthread_equal(self.parent_thread, self.child_thread));
+    }
 }
 
 /* A run of a series is no answer: it goes on as a series does, and the wait, too. */
@@ -118,7 +119,7 @@ static void a_worker_that_waits_for_a_series_does_not_end_it(void **state)
     test_clock_advance(ROTA_SEC(100));
     test_await_count(&self.ended, 1);
     assert_status(self.status, ROTA_ETIMEDOUT);
-    assert_int_equal(self.runs, 1);
+    assert_int_equal(self.runs, 2); /* at the beginning, and when it looked again */
     assert_false(rota_future_is_done(self.future));
     test_await_count(&self.child.runs, 101); /* as many as are due by now */
     end(&self);
@@ -183,7 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_clock(a_worker_that_waits_for_a_task_that_is_due_runs_it),
         test_with_clock(a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it),
-        test_with_clock(a_worker_that_waits_is_answered_by_another),
+        test_with_clock(a_worker_that_waits_is_answered_when_the_time_has_come),
         test_with_clock(a_worker_that_waits_for_a_series_does_not_end_it),
         test_with_clock(with_strict_wait_a_worker_runs_nothing),
         test_with_clock(a_worker_does_not_help_with_what_the_policies_forbid),
