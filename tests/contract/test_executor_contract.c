@@ -57,6 +57,21 @@ static int make_scheduled_keeping(rota_executor **out)
     return rota_sched_new(&(rota_sched_options){.core_threads = 2, .keep_cancelled = true}, out);
 }
 
+static int make_forkjoin(rota_executor **out)
+{
+    return rota_forkjoin_new(&(rota_forkjoin_options){.parallelism = 2}, out);
+}
+
+static int make_forkjoin_alone(rota_executor **out)
+{
+    return rota_forkjoin_new(&(rota_forkjoin_options){.parallelism = 1}, out);
+}
+
+static int make_work_stealing(rota_executor **out)
+{
+    return rota_work_stealing_pool(2, out);
+}
+
 static int leave_as_it_is(rota_task *task, void *ctx)
 {
     return rota_task_call(task)->fn != NULL ? ROTA_OK : ROTA_EINVAL;
@@ -69,7 +84,9 @@ static int make_scheduled_decorated(rota_executor **out)
                           out);
 }
 
-#define POOL .stops = true, .hands_over = true, .replaces = true, .knows_its_tasks = true
+/* FJ-24: it hands over nothing. */
+#define FORKJOIN .stops = true, .replaces = true, .knows_its_tasks = true
+#define POOL     .stops = true, .hands_over = true, .replaces = true, .knows_its_tasks = true
 
 static const executor_kind kinds[] = {
     {"direct", test_executor_direct, .knows_its_tasks = true},
@@ -84,6 +101,9 @@ static const executor_kind kinds[] = {
     {"scheduled pool, keeping cancelled", make_scheduled_keeping, .threads = 2, POOL},
     {"scheduled pool, decorated", make_scheduled_decorated, .threads = 2, POOL},
     {"single scheduled", rota_single_scheduled, .threads = 1, POOL},
+    {"fork/join pool", make_forkjoin, .threads = 2, FORKJOIN},
+    {"fork/join pool, one worker", make_forkjoin_alone, .threads = 1, FORKJOIN},
+    {"work-stealing pool", make_work_stealing, .threads = 2, FORKJOIN},
     {"thread per task", make_thread_per_task, .threads = 4, .grows = true, POOL},
 };
 
