@@ -27,6 +27,7 @@ typedef struct executor_kind {
     bool hands_over;      /* the latter is what it hands over, and close_within counts          */
     bool replaces;        /* a task may end its thread                                          */
     bool knows_its_tasks; /* close and close_within in one of them change nothing               */
+    bool stands_in;       /* while a task waits in a rota call, another thread runs the next    */
 } executor_kind;
 
 enum { MOST_THREADS = 8 };

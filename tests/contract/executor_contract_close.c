@@ -218,7 +218,8 @@ static void close_within_interrupts_what_runs(void **state)
     assert_true(rota_interrupted());
     assert_int_equal(dropped, test->kind->hands_over ? QUEUED : 0);
     contract_end_each_once(test, QUEUED + busy);
-    assert_int_equal(contract_bodies(test, QUEUED), 0);
+    if (!test->kind->stands_in)
+        assert_int_equal(contract_bodies(test, QUEUED), 0);
 }
 
 const contract_test contract_close_tests[] = {
