@@ -59,14 +59,18 @@ static size_t size_of(size_t index)
 /* A new chunk's blocks as a full magazine, or an empty one. */
 static rota__magazine cut_chunk(size_t index)
 {
-    size_t bytes = ROTA__BLOCK_UNIT + CHAIN * size_of(index) + ROTA__BLOCK_UNIT - 1;
+    size_t bytes = ROTA__BLOCK_UNIT + CHAIN * size_of(index) + 2 * ROTA__BLOCK_UNIT - 1;
     void *memory = rota__alloc(bytes);
     rota__magazine cut = {NULL, 0};
 
     if (memory == NULL)
         return cut;
+    /* So that blocks of two units begin at a multiple of two: CPUs fetch lines in such pairs. */
     uintptr_t aligned =
-        ((uintptr_t)memory + ROTA__BLOCK_UNIT - 1) & ~(uintptr_t)(ROTA__BLOCK_UNIT - 1);
+        (((uintptr_t)memory + 2 * ROTA__BLOCK_UNIT - 1) & ~(uintptr_t)(2 * ROTA__BLOCK_UNIT - 1))
+        - ROTA__BLOCK_UNIT;
+    if (aligned < (uintptr_t)memory)
+        aligned += 2 * ROTA__BLOCK_UNIT;
     struct chunk *chunk = (struct chunk *)aligned;
     chunk->memory = memory;
     chunk->bytes = bytes;

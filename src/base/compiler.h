@@ -11,6 +11,9 @@
 #define ROTA__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ROTA__NOINLINE    __attribute__((noinline))
 
+/* It will be needed soon: memory that is far away is fetched meanwhile. */
+#define ROTA__PREFETCH(address) __builtin_prefetch(address)
+
 /* The struct that has `member` at `pointer`. */
 #define ROTA__CONTAINER(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))

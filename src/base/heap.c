@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/check.h"
+#include "base/compiler.h"
 
 #include <string.h>
 
@@ -13,7 +14,8 @@ static size_t parent_of(size_t place)
     return (place - 1) / CHILDREN;
 }
 
-static bool is_before(const rota__heap *heap, const rota__heap_slot *a, const rota__heap_slot *b)
+static inline bool is_before(const rota__heap *heap, const rota__heap_slot *a,
+                             const rota__heap_slot *b)
 {
     int order;
 
@@ -51,10 +53,23 @@ static size_t first_child(const rota__heap *heap, size_t place)
     return best;
 }
 
+/* The children of all children: in a large heap each level is far away in memory. */
+static void prefetch_below(const rota__heap *heap, size_t place)
+{
+    enum { LINE = 64 };
+    const char *first = (const char *)&heap->slots[(place * CHILDREN + 1) * CHILDREN + 1];
+
+    if ((place * CHILDREN + 1) * CHILDREN + 1 >= heap->count)
+        return;
+    for (size_t offset = 0; offset < CHILDREN * CHILDREN * sizeof heap->slots[0]; offset += LINE)
+        ROTA__PREFETCH(first + offset);
+}
+
 /* Puts `slot` at `place` or below it, where it belongs. */
 static void sift_down(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     while (place * CHILDREN + 1 < heap->count) {
+        prefetch_below(heap, place);
         size_t child = first_child(heap, place);
         if (!is_before(heap, &heap->slots[child], &slot))
             break;
