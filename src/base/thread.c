@@ -131,8 +131,14 @@ void rota__thread_nudge(rota_thread *thread)
 
 void rota__thread_stop(rota_thread *thread)
 {
-    rota__store_relaxed(&thread->stopped, 1); /* T1; ordered by the store that follows */
+    rota__add_relaxed(&thread->stopped, 1); /* T1; ordered by the store that follows */
     rota_thread_interrupt(thread);
+}
+
+void rota__thread_resume(rota_thread *self)
+{
+    rota__sub_acq_rel(&self->stopped, 1);
+    rota__store_relaxed(&self->interrupted, 0);
 }
 
 bool rota__is_interrupted(const rota_thread *self)

@@ -63,7 +63,7 @@ typedef struct rota__visit {
 struct rota_thread {
     rota__os_word permit;               /* park.c only */
     rota__atomic(uint32_t) interrupted; /* T1 */
-    rota__atomic(uint32_t) stopped;     /* T1 */
+    rota__atomic(uint32_t) stopped;     /* T1: how often */
     rota__atomic(uint32_t) pins;        /* T3 */
     bool watched;                       /* its end will be noticed */
     rota__execution *current;           /* the innermost; the thread's own to read */
@@ -122,6 +122,9 @@ void rota__thread_nudge(rota_thread *thread);
 
 /* Interrupts what the thread executes, and all that it will: T1. */
 void rota__thread_stop(rota_thread *thread);
+
+/* Takes one stop back, for the calling thread, and an interrupt that nothing has seen. */
+void rota__thread_resume(rota_thread *self);
 
 /* The flag of what `self`, the calling thread, executes now. */
 bool rota__is_interrupted(const rota_thread *self);

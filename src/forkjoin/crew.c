@@ -70,6 +70,20 @@ static rota__fj_worker *worker_new(rota__fj_pool *pool, unsigned number)
     return NULL;
 }
 
+/* With the lock held: one whose thread has left, and is joined by the next. */
+static rota__fj_worker *take_ended(rota__fj_pool *pool)
+{
+    rota__link *link = rota__list_take_first(&pool->ended);
+    rota__fj_worker *worker;
+
+    if (link == NULL)
+        return NULL;
+    worker = ROTA__CONTAINER(link, rota__fj_worker, link);
+    worker->thread_before = worker->thread;
+    worker->has_thread_before = true;
+    return worker;
+}
+
 /* With the lock held: one that nobody is. NULL: no memory, or too many. */
 static rota__fj_worker *take_worker(rota__fj_pool *pool)
 {
@@ -81,7 +95,7 @@ static rota__fj_worker *take_worker(rota__fj_pool *pool)
         return worker;
     }
     if (made == pool->max_threads)
-        return NULL;
+        return take_ended(pool);
     worker = worker_new(pool, made);
     if (worker == NULL)
         return NULL;
@@ -92,6 +106,12 @@ static rota__fj_worker *take_worker(rota__fj_pool *pool)
 
 static void put_worker(rota__fj_pool *pool, rota__fj_worker *worker)
 {
+    if (worker->has_thread_before) { /* it still waits to be joined */
+        worker->thread = worker->thread_before;
+        worker->has_thread_before = false;
+        rota__list_append(&pool->ended, &worker->link);
+        return;
+    }
     worker->next_free = pool->free;
     pool->free = worker;
 }
@@ -158,6 +178,7 @@ static int start(rota__fj_pool *pool)
     pool->threads++;
     rota__add_acq_rel(&pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
     worker->plan = rota__thread_plan_ref(pool->plan);
+    worker->has_started = false;
     rota__mutex_unlock(&pool->lock);
     status = rota__thread_plan_start(worker->plan, number, &worker->thread, rota__fj_worker_main,
                                      worker);
@@ -195,6 +216,33 @@ void rota__crew_call(rota__fj_pool *pool)
         return;
     rota__mutex_lock(&pool->lock);
     rota__crew_call_locked(pool); /* if nobody comes, who forked it joins it */
+}
+
+void rota__crew_insist(rota__fj_pool *pool)
+{
+    unsigned turns = 0;
+
+    while (rota__fj_pool_state(pool) < ROTA_STOP && pool->parallelism > 0
+           && rota__load_relaxed(&pool->submissions) > 0 && pool->threads + pool->guests == 0) {
+        if (start(pool) == ROTA_OK)
+            return;
+        rota__backoff(&turns);
+        rota__mutex_lock(&pool->lock);
+    }
+    rota__fj_settle(pool);
+}
+
+/* With the lock held, which it leaves: one has gone, on whom somebody may have counted. The pool may
+   be gone after that, too. */
+static void hand_on(rota__fj_pool *pool)
+{
+    if (rota__fj_pool_state(pool) < ROTA_STOP && rota__crew_has_work(pool)
+        && needs_one(pool, crowd_of(pool))) {
+        if (rota__crew_call_locked(pool) == ROTA_OK)
+            return;
+        rota__mutex_lock(&pool->lock);
+    }
+    rota__crew_insist(pool);
 }
 
 /* -- Searching and sleeping ----------------------------------------------- */
@@ -257,7 +305,7 @@ static bool force(rota__fj_pool *pool)
     uint32_t nobody = 0;
     bool has_forced = false;
 
-    if (!rota__cas_acq_rel(&pool->forcing, &nobody, 1))
+    if (!needs_one(pool, crowd_of(pool)) || !rota__cas_acq_rel(&pool->forcing, &nobody, 1))
         return false;
     for (uint32_t i = 0; i < made; i++) {
         rota__deque *deque = &rota__load_relaxed(&pool->workers[i])->deque;
@@ -285,10 +333,8 @@ static bool stay_asleep(rota__fj_worker *worker)
     bool has_waited = is_something_hidden(worker->pool);
     int status = has_waited ? doze(worker, ANSWER_TIME) : ROTA_ETIMEDOUT;
 
-    if (has_waited && status == ROTA_ETIMEDOUT && force(worker->pool)) {
-        get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
-        return true;
-    }
+    if (has_waited && status == ROTA_ETIMEDOUT && force(worker->pool))
+        rota__crew_call(worker->pool); /* this one or another, if there is still a place: W3 */
     if (status == ROTA_ETIMEDOUT)
         status = doze(worker, worker->pool->keep_alive);
     if (status == ROTA_OK)
@@ -302,7 +348,7 @@ static bool stay_asleep(rota__fj_worker *worker)
 bool rota__crew_sleep(rota__fj_worker *worker)
 {
     rota__fj_pool *pool = worker->pool;
-    bool is_surplus;
+    uint64_t before;
 
     rota__mutex_lock(&pool->lock);
     if (rota__fj_pool_state(pool) >= ROTA_STOP)
@@ -312,11 +358,11 @@ bool rota__crew_sleep(rota__fj_worker *worker)
         rota__os_yield(); /* no memory to sleep with: it goes on looking */
         return true;
     }
-    is_surplus = rota__crowd_get(crowd_of(pool), FJ_ACTIVE) > pool->parallelism;
     rota__list_prepend(&pool->sleepers, &worker->link);
-    rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
+    before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
     rota__fj_settle(pool);
-    if (!is_surplus && rota__crew_has_work(pool)) {
+    /* One too many leaves it to the others, of whom each that blocks looks around later: W3. */
+    if (rota__crowd_get(before, FJ_ACTIVE) <= pool->parallelism && rota__crew_has_work(pool)) {
         get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
         return true;
     }
@@ -333,7 +379,7 @@ void rota__crew_leave(rota__fj_worker *worker)
     worker->self = NULL;
     pool->threads--;
     rota__list_append(&pool->ended, &worker->link);
-    rota__fj_settle(pool);
+    hand_on(pool);
 }
 
 /* -- Blocking ------------------------------------------------------------- */
@@ -392,6 +438,7 @@ rota__fj_worker *rota__crew_enter(rota__fj_pool *pool)
     pool->guests++;
     rota__add_acq_rel(&pool->crowd, FJ_ACTIVE);
     worker->self = rota__self();
+    worker->is_stopped = false;
     return worker;
 }
 
@@ -400,12 +447,11 @@ void rota__crew_exit(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
 
     rota__mutex_lock(&pool->lock);
+    if (worker->is_stopped)
+        rota__thread_resume(worker->self);
     worker->self = NULL;
     pool->guests--;
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
     put_worker(pool, worker);
-    if (rota__crew_has_work(pool) && needs_one(pool, crowd_of(pool)))
-        rota__crew_call_locked(pool);
-    else
-        rota__fj_settle(pool);
+    hand_on(pool);
 }

@@ -139,8 +139,10 @@ struct rota__fj_worker {
     unsigned turns;   /* tasks it has run, roughly */
     unsigned helping; /* tasks that it runs while one waits for a future, inside one another */
     unsigned blocks;  /* rota_block_begin, and waits of tasks, nested */
+    unsigned waits;   /* joins that help a thief, nested */
     bool is_apart;    /* it waits as a worker, not as a task */
-    bool is_torn;
+    bool has_started; /* it counts among the searching since it was made, until then */
+    bool is_stopped;  /* by the pool; under its lock */
     uint32_t random;
     rota__atomic(uint64_t) steals;
     rota__patience patience;
@@ -153,6 +155,8 @@ struct rota__fj_worker {
     rota__waiter waiter; /* while it sleeps */
     rota__thread_plan *plan;
     rota__os_thread thread;
+    rota__os_thread thread_before; /* of the worker before this one, which has left: */
+    bool has_thread_before;        /* to be joined */
     rota__fj_worker *next_free;
 };
 
@@ -275,6 +279,9 @@ void rota__crew_call(rota__fj_pool *pool);
 /* The same after tasks from outside, with the lock held, which it leaves. ROTA_EAGAIN, ROTA_ENOMEM:
    there is no worker, and none could be made. */
 int rota__crew_call_locked(rota__fj_pool *pool);
+
+/* The same, until there is a worker for tasks that were accepted, or the tasks are gone. */
+void rota__crew_insist(rota__fj_pool *pool);
 
 bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
 

@@ -94,7 +94,7 @@ static int take_back(rota__fj_pool *pool, rota_task *task, int status)
 
     rota__mutex_lock(&pool->lock);
     removed = rota__inbox_remove_task(pool, task);
-    rota__fj_settle(pool);
+    rota__crew_insist(pool); /* others counted on the thread that could not be made */
     return removed ? status : ROTA_OK;
 }
 
@@ -156,8 +156,9 @@ static void stop_workers(rota__fj_pool *pool)
     for (uint32_t i = 0; i < made; i++) {
         rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
         rota__deque_request(&worker->deque);
-        if (worker->self != NULL)
+        if (worker->self != NULL && !worker->is_stopped)
             rota__thread_stop(worker->self);
+        worker->is_stopped = worker->self != NULL;
     }
 }
 

@@ -130,9 +130,11 @@ void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
     rota__fj_pool *pool = worker->pool;
     bool is_done;
 
+    worker->waits++;
     rota__add_acq_rel(&pool->crowd, FJ_WAITING); /* so that the thief's forks are public */
     is_done = help_or_spin(worker, task);
     rota__sub_acq_rel(&pool->crowd, FJ_WAITING);
+    worker->waits--;
     if (is_done)
         return;
     rota__crew_block(worker, false);

@@ -241,11 +241,26 @@ static void work(void *arg)
     rota_fj *entry;
 
     rota__call_apart(worker->plan->threads.on_start, worker->plan->threads.ctx);
+    worker->has_started = true;
     while ((entry = fetch(worker, &searches, &is_own)) != NULL)
         rota__fj_run_entry(worker, entry, is_own);
 }
 
 /* -- Beginning and end ---------------------------------------------------- */
+
+/* Back to the pool, unless that is stopped, and nobody looks there any more. */
+static void give_back(rota__fj_pool *pool, rota_task *task)
+{
+    bool is_stopped;
+
+    rota__mutex_lock(&pool->lock);
+    is_stopped = rota__fj_pool_state(pool) >= ROTA_STOP;
+    if (!is_stopped)
+        rota__inbox_put_task(pool, task);
+    rota__mutex_unlock(&pool->lock);
+    if (is_stopped)
+        rota_task_discard(task);
+}
 
 /* What its deque still has: tasks of rota_submit, for others; the rest lay on its stack. */
 static void give_away(rota__fj_worker *worker)
@@ -253,12 +268,20 @@ static void give_away(rota__fj_worker *worker)
     rota_fj *entry;
 
     while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
-        if (!rota__entry_is_task(entry))
-            continue;
-        rota__mutex_lock(&worker->pool->lock);
-        rota__inbox_put_task(worker->pool, rota__task_in(entry));
-        rota__mutex_unlock(&worker->pool->lock);
+        if (rota__entry_is_task(entry))
+            give_back(worker->pool, rota__task_in(entry));
     }
+}
+
+/* What it counted as, deeper in a stack that is left. */
+static void forget_stack(rota__fj_worker *worker)
+{
+    rota__sub_acq_rel(&worker->pool->crowd, worker->waits * FJ_WAITING);
+    if (worker->blocks > 0)
+        rota__crew_unblock(worker);
+    worker->blocks = 0;
+    worker->waits = 0;
+    worker->helping = 0;
 }
 
 static void call_on_exit(void *arg)
@@ -292,12 +315,10 @@ static void leave_torn(void *arg)
 
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
-    worker->helping = 0;
-    if (worker->blocks > 0)
-        rota__crew_unblock(worker);
-    worker->blocks = 0;
+    forget_stack(worker);
     give_away(worker);
-    rota__sub_acq_rel(&worker->pool->crowd, FJ_ACTIVE);
+    rota__sub_acq_rel(&worker->pool->crowd,
+                      worker->has_started ? FJ_ACTIVE : FJ_SEARCHING + FJ_ACTIVE);
     if (rota__crew_has_work(worker->pool))
         rota__crew_call(worker->pool);
     leave(worker);
@@ -319,11 +340,19 @@ static void present(rota__fj_worker *worker)
         rota__thread_stop(self);
 }
 
+static void join_thread_before(rota__fj_worker *worker)
+{
+    if (worker->has_thread_before)
+        rota__os_thread_join(&worker->thread_before);
+    worker->has_thread_before = false;
+}
+
 void rota__fj_worker_main(void *arg)
 {
     rota__fj_worker *worker = arg;
     rota__visit visit;
 
+    join_thread_before(worker);
     rota__visit_begin(&visit, &worker->pool->executor); /* E3 */
     present(worker);
     rota__os_guarded(work, leave_torn, worker);
@@ -370,9 +399,7 @@ static void go_torn(void *arg)
 {
     rota__fj_worker *worker = arg;
 
-    if (worker->blocks > 0)
-        rota__crew_unblock(worker);
-    worker->blocks = 0;
+    forget_stack(worker);
     give_away(worker);
     go(worker);
 }
@@ -380,6 +407,7 @@ static void go_torn(void *arg)
 typedef struct part {
     rota__fj_worker *worker;
     rota_fj *entry;
+    rota__execution execution; /* around all: a stop of the pool is no interrupt of the caller's */
 } part;
 
 static void play(void *arg)
@@ -394,20 +422,29 @@ static void play_torn(void *arg)
 {
     part *mine = arg;
 
+    rota__execution_end(&mine->execution);
     go_torn(mine->worker);
+}
+
+static void run_outside(rota__fj_pool *pool, rota_fj *entry)
+{
+    if (rota__entry_is_task(entry))
+        run_task(pool, rota__task_in(entry));
+    else
+        rota__fj_run_shared(entry, NULL);
 }
 
 void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry)
 {
-    part mine = {rota__crew_enter(pool), entry};
+    part mine = {.entry = entry};
     rota_thread *self = rota__self();
 
+    rota__execution_begin(&mine.execution, NULL); /* before the pool can stop it */
+    mine.worker = rota__crew_enter(pool);
     rota__mutex_unlock(&pool->lock);
     if (mine.worker == NULL) {
-        if (rota__entry_is_task(entry))
-            run_task(pool, rota__task_in(entry));
-        else
-            rota__fj_run_shared(entry, NULL);
+        rota__execution_end(&mine.execution);
+        run_outside(pool, entry);
         return;
     }
     step_out(rota__fj_me());
@@ -418,4 +455,5 @@ void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry)
     rota__fj_become(mine.worker);
     rota__os_guarded(play, play_torn, &mine);
     go(mine.worker);
+    rota__execution_end(&mine.execution);
 }

@@ -261,3 +261,659 @@ EXPLORE_WITH_FAULTS(a_deque_without_memory_for_its_next_chunk)
     ex_join(thief);
     end_deque(n);
 }
+
+/* -- A pool ------------------------------------------------------------------------------------- */
+
+enum { TASKS = 4 };
+
+static rota_executor *pool;
+static rota__os_word ran[TASKS]; /* how often */
+static int statuses[TASKS];
+static unsigned order; /* of joins */
+
+typedef struct node {
+    rota_fj task; /* first */
+    int number;
+} node;
+
+#define NODE(fn, number)    \
+    {                       \
+        ROTA_FJ(fn), number \
+    }
+#define NUMBER(i) ((void *)(uintptr_t)(i))
+
+static void forget(void)
+{
+    for (int i = 0; i < TASKS; i++) {
+        rota__store_relaxed(&ran[i], 0);
+        statuses[i] = ROTA_EREJECTED;
+    }
+}
+
+/* Who sleeps does so until it is called: a lost wake-up is a deadlock. */
+static void begin(rota_forkjoin_options options)
+{
+    if (options.keep_alive == 0)
+        options.keep_alive = ROTA_FOREVER;
+    forget();
+    ex_check(rota_forkjoin_new(&options, &pool) == ROTA_OK);
+}
+
+static uint32_t runs(int i)
+{
+    return rota__load_relaxed(&ran[i]);
+}
+
+static void *run(void *i)
+{
+    rota__add_acq_rel(&ran[(uintptr_t)i], 1);
+    rota__os_wake(&ran[(uintptr_t)i]);
+    return NULL;
+}
+
+static void leaf(rota_fj *self)
+{
+    run(NUMBER(((node *)self)->number));
+}
+
+/* The library knows nothing of this wait. */
+static void wait_for(int i)
+{
+    while (rota__load_acquire(&ran[i]) == 0)
+        rota__os_wait(&ran[i], 0, ROTA_FOREVER);
+}
+
+static void execute(void *i)
+{
+    statuses[(uintptr_t)i] = rota_execute(pool, run, i);
+}
+
+static void end(void)
+{
+    ex_check(rota_await_termination(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+}
+
+static void invoke(void *task)
+{
+    node *root = task;
+
+    statuses[root->number] = rota_invoke(pool, &root->task);
+}
+
+static void fork_two(rota_fj *self)
+{
+    node a = NODE(leaf, 1);
+    node b = NODE(leaf, 2);
+
+    run(NUMBER(((node *)self)->number));
+    rota_fork(&a.task);
+    rota_fork(&b.task);
+    if (order == 0)
+        statuses[1] = rota_join(&a.task);
+    statuses[2] = rota_join(&b.task);
+    if (order != 0)
+        statuses[1] = rota_join(&a.task);
+}
+
+static void *call_fork_two(void *unused)
+{
+    node root = NODE(fork_two, 0);
+
+    fork_two(&root.task);
+    return unused;
+}
+
+/* FJT-21 */
+EXPLORE(two_forks_are_joined_in_any_order)
+{
+    node root = NODE(fork_two, 0);
+
+    order = ex_choose(2);
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(statuses[1] == ROTA_OK && statuses[2] == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1 && runs(2) == 1);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void fork_one(rota_fj *self)
+{
+    node child = NODE(leaf, ((node *)self)->number + 1);
+
+    run(NUMBER(((node *)self)->number));
+    rota_fork(&child.task);
+    ex_check(rota_join(&child.task) == ROTA_OK);
+}
+
+static void fork_one_that_forks(rota_fj *self)
+{
+    node child = NODE(fork_one, 1);
+
+    (void)self;
+    rota_fork(&child.task);
+    ex_check(rota_join(&child.task) == ROTA_OK);
+}
+
+/* Helps its thief, blocks, or runs it itself. */
+EXPLORE(a_stolen_task_forks_another)
+{
+    node root = NODE(fork_one_that_forks, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void fork_many(rota_fj *self)
+{
+    node children[4] = {NODE(leaf, 0), NODE(leaf, 1), NODE(leaf, 2), NODE(leaf, 3)};
+
+    (void)self;
+    for (int i = 0; i < 4; i++)
+        rota_fork(&children[i].task);
+    for (int i = 4; i-- > 0;)
+        ex_check(rota_join(&children[i].task) == ROTA_OK);
+}
+
+/* Q5: over the border of a chunk and back, and once more. */
+EXPLORE(more_is_forked_than_a_chunk_holds)
+{
+    node root = NODE(fork_many, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 2});
+    for (uint32_t i = 1; i <= 2; i++) {
+        rota_fj_reset(&root.task);
+        ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+        ex_check(runs(0) == i && runs(1) == i && runs(2) == i && runs(3) == i);
+    }
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void fork_and_take_back(rota_fj *self)
+{
+    node a = NODE(leaf, 1);
+    node b = NODE(leaf, 2);
+
+    (void)self;
+    rota_fork(&a.task);
+    rota_fork(&b.task);
+    if (rota_unfork(&b.task))
+        run(NUMBER(2));
+    else
+        ex_check(rota_join(&b.task) == ROTA_OK);
+    if (rota_unfork(&a.task))
+        run(NUMBER(1));
+    else
+        ex_check(rota_join(&a.task) == ROTA_OK);
+}
+
+EXPLORE(forks_are_taken_back_as_they_are_stolen)
+{
+    node root = NODE(fork_and_take_back, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static node shared; /* somebody else knows of it */
+
+static void fork_shared(rota_fj *self)
+{
+    (void)self;
+    rota_fork(&shared.task);
+    statuses[1] = rota_join(&shared.task);
+}
+
+static void cancel_shared(void *cancelled)
+{
+    *(bool *)cancelled = rota_fj_cancel(&shared.task);
+}
+
+/* J4: its body runs or not, once at most, and who joins it hears of it. */
+EXPLORE(a_task_is_cancelled_as_it_is_forked_and_run)
+{
+    node root = NODE(fork_shared, 0);
+    bool cancelled;
+
+    begin((rota_forkjoin_options){.parallelism = 2});
+    shared = (node)NODE(leaf, 1);
+    ex_thread *other = ex_start(cancel_shared, &cancelled);
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_join(other);
+    ex_check(statuses[1] == ROTA_OK || statuses[1] == ROTA_ECANCELED);
+    ex_check(runs(1) <= 1 && (statuses[1] != ROTA_OK || runs(1) == 1));
+    ex_check(cancelled || statuses[1] == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* -- Sleeping and being found ------------------------------------------------------------------- */
+
+static void submit_and_get(void *i)
+{
+    rota_future *future;
+
+    ex_check(rota_submit(pool, run, i, &future) == ROTA_OK);
+    ex_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+    ex_check(runs((int)(uintptr_t)i) == 1);
+}
+
+/* W1, W4 */
+EXPLORE(a_task_comes_as_the_worker_falls_asleep)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    submit_and_get(NUMBER(0));
+    submit_and_get(NUMBER(1));
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* The same with one that goes after a while; or is not quite gone, when no other may be made. */
+EXPLORE(a_task_comes_as_the_worker_times_out)
+{
+    begin((rota_forkjoin_options){
+        .parallelism = 1, .max_threads = 1 + ex_choose(2), .keep_alive = ROTA_MS(1)});
+    submit_and_get(NUMBER(0));
+    submit_and_get(NUMBER(1));
+    submit_and_get(NUMBER(2));
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+EXPLORE(two_submit_to_a_pool_that_sleeps)
+{
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_thread *other = ex_start(submit_and_get, NUMBER(0));
+    submit_and_get(NUMBER(1));
+    ex_join(other);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void fork_and_block(rota_fj *self)
+{
+    node child = NODE(leaf, 1);
+
+    (void)self;
+    rota_fork(&child.task);
+    ex_check(rota_block_begin() == ROTA_OK);
+    wait_for(1);
+    rota_block_end();
+    ex_check(rota_join(&child.task) == ROTA_OK);
+}
+
+/* FJ-14, W3: somebody else runs what is forked, whatever it was about to do. */
+EXPLORE(a_task_is_forked_as_the_other_worker_falls_asleep)
+{
+    node root = NODE(fork_and_block, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 1 + ex_choose(2)});
+    ex_check(rota_execute(pool, run, NUMBER(0)) == ROTA_OK);
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+/* The main thread takes part; nobody else does. */
+static rota__fj_worker *enter(void)
+{
+    rota__fj_pool *mine = rota__fj_pool_of(pool);
+
+    rota__mutex_lock(&mine->lock);
+    rota__fj_worker *worker = rota__crew_enter(mine);
+    rota__mutex_unlock(&mine->lock);
+    ex_check(worker != NULL);
+    return worker;
+}
+
+static void search_once(void *arg)
+{
+    rota__fj_worker *victim = arg;
+
+    rota__add_acq_rel(&victim->pool->crowd, FJ_SEARCHING);
+    if (!count(rota__deque_steal(&victim->deque)))
+        rota__deque_request(&victim->deque);
+}
+
+/* A request is not lost to an owner that closes its deque just then (rota__fj_answer). */
+EXPLORE(a_request_comes_as_the_owner_closes)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    rota__fj_worker *worker = enter();
+    rota__store_relaxed(&taken[0], 0);
+    ex_check(rota__deque_push(&worker->deque, &entries[0]));
+    ex_thread *thief = ex_start(search_once, worker);
+    rota__fj_answer(worker);
+    ex_join(thief);
+    ex_check(rota__load_relaxed(&taken[0]) == 1
+             || rota__load_relaxed(&worker->deque.deck.limit) == NULL);
+    count(rota__deque_pop(&worker->deque));
+    rota__sub_acq_rel(&worker->pool->crowd, FJ_SEARCHING);
+    rota__crew_exit(worker);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void *wait_twice(void *unused)
+{
+    for (int i = 1; i <= 2; i++) {
+        ex_check(rota_block_begin() == ROTA_OK);
+        wait_for(i);
+        rota_block_end();
+    }
+    return unused;
+}
+
+/* W3: one stands in for who blocks; also when it was one too many a moment ago. */
+EXPLORE(a_worker_blocks_and_blocks_again)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_check(rota_execute(pool, wait_twice, NULL) == ROTA_OK);
+    ex_check(rota_execute(pool, run, NUMBER(1)) == ROTA_OK);
+    ex_check(rota_execute(pool, run, NUMBER(2)) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1);
+}
+
+static void *nest(void *depth)
+{
+    rota_future *inner;
+    uintptr_t left = (uintptr_t)depth;
+
+    if (left == 0)
+        return NULL;
+    ex_check(rota_submit(pool, nest, NUMBER(left - 1), &inner) == ROTA_OK);
+    ex_check(rota_future_get(inner, NULL) == ROTA_OK);
+    rota_future_unref(inner);
+    return NULL;
+}
+
+/* EXEC-18, FJ-16 */
+EXPLORE(a_task_of_a_forkjoin_pool_waits_for_a_future)
+{
+    rota_future *outer;
+
+    begin((rota_forkjoin_options){.parallelism = 1 + ex_choose(2)});
+    ex_check(rota_submit(pool, nest, NUMBER(2), &outer) == ROTA_OK);
+    ex_check(rota_future_get(outer, NULL) == ROTA_OK);
+    rota_future_unref(outer);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void *wait_for_the_other(void *unused)
+{
+    wait_for(1);
+    return unused;
+}
+
+/* Two may run at once: also if the other worker is about to go, and no third may be made. */
+EXPLORE(a_task_waits_for_one_that_comes_as_the_other_worker_times_out)
+{
+    begin((rota_forkjoin_options){.parallelism = 2, .max_threads = 2, .keep_alive = ROTA_MS(1)});
+    submit_and_get(NUMBER(0));
+    ex_check(rota_execute(pool, wait_for_the_other, NULL) == ROTA_OK);
+    ex_check(rota_execute(pool, run, NUMBER(1)) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) == 1);
+}
+
+/* -- Callers that take part --------------------------------------------------------------------- */
+
+/* One takes part, the other waits, or takes part when the first has gone. */
+EXPLORE(two_callers_invoke_where_there_is_one_place)
+{
+    node roots[2] = {NODE(leaf, 0), NODE(fork_one, 1)};
+
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *other = ex_start(invoke, &roots[0]);
+    invoke(&roots[1]);
+    ex_join(other);
+    ex_check(statuses[0] == ROTA_OK && statuses[1] == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1 && runs(2) == 1);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void execute_and_leave(rota_fj *self)
+{
+    (void)self;
+    ex_check(rota_execute(pool, run, NUMBER(1)) == ROTA_OK);
+}
+
+/* What it leaves in its deque runs before it goes, and what came meanwhile after that. */
+EXPLORE(a_caller_that_takes_part_leaves_work)
+{
+    node root = NODE(execute_and_leave, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *other = ex_start(submit_and_get, NUMBER(2));
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_join(other);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1);
+}
+
+/* -- The end ------------------------------------------------------------------------------------ */
+
+static void check_accepted(void)
+{
+    for (int i = 0; i < TASKS; i++)
+        ex_check(runs(i) == (statuses[i] == ROTA_OK ? 1 : 0));
+}
+
+EXPLORE(a_task_is_submitted_as_its_forkjoin_pool_ends)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    execute(NUMBER(0));
+    ex_thread *other = ex_start(execute, NUMBER(1));
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    ex_join(other);
+    end();
+    check_accepted();
+}
+
+/* FJ-23 */
+EXPLORE(tasks_are_forked_as_their_pool_ends)
+{
+    order = ex_choose(2);
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_execute(pool, call_fork_two, NULL) == ROTA_OK);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    end();
+    ex_check(statuses[1] == ROTA_OK && statuses[2] == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1);
+}
+
+static void check_run_or_cancelled(int i)
+{
+    ex_check(statuses[i] == ROTA_OK || statuses[i] == ROTA_ECANCELED);
+    ex_check(runs(i) <= 1 && (statuses[i] != ROTA_OK || runs(i) == 1));
+}
+
+/* FJ-24: everybody wakes. */
+EXPLORE(tasks_are_forked_as_their_pool_stops)
+{
+    order = 1;
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_execute(pool, call_fork_two, NULL) == ROTA_OK);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    end();
+    if (runs(0) == 0)
+        return;
+    check_run_or_cancelled(1);
+    check_run_or_cancelled(2);
+}
+
+/* A task of its own is interrupted, and nothing after it. */
+EXPLORE(a_caller_invokes_as_the_pool_stops)
+{
+    node root = NODE(fork_one_that_forks, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 1});
+    root.task.run = leaf;
+    ex_thread *other = ex_start(invoke, &root);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    ex_join(other);
+    end();
+    ex_check(runs(0) == (statuses[0] == ROTA_OK));
+    ex_check(statuses[0] == ROTA_OK || statuses[0] == ROTA_ECANCELED
+             || statuses[0] == ROTA_EREJECTED);
+}
+
+static void stop(void *unused)
+{
+    (void)unused;
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+}
+
+/* INT-07: the stop of a pool is none of a thread that only took part in it. */
+EXPLORE(a_caller_goes_on_when_the_pool_has_stopped)
+{
+    node root = NODE(leaf, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *other = ex_start(stop, NULL);
+    invoke(&root);
+    ex_join(other);
+    ex_check(!rota_is_interrupted());
+    ex_check(rota__load_relaxed(&rota__self()->stopped) == 0);
+    end();
+}
+
+EXPLORE(two_callers_invoke_as_the_pool_stops)
+{
+    node roots[2] = {NODE(leaf, 0), NODE(leaf, 1)};
+
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *first = ex_start(invoke, &roots[0]);
+    ex_thread *second = ex_start(invoke, &roots[1]);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    ex_join(first);
+    ex_join(second);
+    end();
+    for (int i = 0; i < 2; i++)
+        ex_check(runs(i) == (statuses[i] == ROTA_OK));
+}
+
+/* Nobody touches the pool after its end. */
+EXPLORE(two_forkjoin_workers_leave_at_once)
+{
+    begin((rota_forkjoin_options){.parallelism = 2, .keep_alive = ex_choose(2)});
+    execute(NUMBER(0));
+    execute(NUMBER(1));
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+EXPLORE(somebody_waits_for_quiescence_as_a_task_comes)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *other = ex_start(execute, NUMBER(0));
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_join(other);
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(runs(0) == 1);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* -- Threads that end --------------------------------------------------------------------------- */
+
+static void *end_thread(void *unused)
+{
+    execute(NUMBER(0));
+    ex_exit();
+    return unused;
+}
+
+/* GEN-14: what it had queued is for others. */
+EXPLORE(a_task_ends_its_forkjoin_worker)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_check(rota_execute(pool, end_thread, NULL) == ROTA_OK);
+    submit_and_get(NUMBER(1));
+    wait_for(0);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+/* What it gives back to a pool that is stopped is discarded there. */
+EXPLORE(a_task_ends_its_forkjoin_worker_as_the_pool_stops)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_check(rota_execute(pool, end_thread, NULL) == ROTA_OK);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    end();
+    ex_check(runs(0) <= 1);
+}
+
+static void end_first_thread(void *unused)
+{
+    (void)unused;
+    if (rota__add_relaxed(&ran[3], 1) == 0)
+        ex_exit();
+}
+
+/* GEN-14: another comes, also for a thread that had not begun to look. */
+EXPLORE(a_hook_ends_a_forkjoin_worker_as_it_starts)
+{
+    begin((rota_forkjoin_options){.parallelism = 1, .threads = {.on_start = end_first_thread}});
+    submit_and_get(NUMBER(0));
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* -- Faults ------------------------------------------------------------------------------------- */
+
+EXPLORE_WITH_FAULTS(a_forkjoin_pool_without_memory_or_threads_loses_nothing)
+{
+    node root = NODE(leaf, 2); /* its forks would go to the common pool */
+    rota_forkjoin_options options = {.parallelism = 2, .keep_alive = ROTA_FOREVER};
+
+    forget();
+    if (rota_forkjoin_new(&options, &pool) != ROTA_OK)
+        return;
+    ex_thread *other = ex_start(execute, NUMBER(1));
+    invoke(&root);
+    ex_check(statuses[2] == ROTA_OK && runs(2) == 1);
+    ex_join(other);
+    ex_check(runs(1) <= (statuses[1] == ROTA_OK));
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    while (rota_await_termination(pool, ROTA_FOREVER) == ROTA_ENOMEM)
+        continue;
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    ex_check(runs(1) == (statuses[1] == ROTA_OK));
+}
+
+/* W2: who counted on a thread that could not be made is not forgotten. */
+EXPLORE_WITH_FAULTS(two_submit_and_count_on_one_thread)
+{
+    rota_forkjoin_options options = {.parallelism = 1, .keep_alive = ROTA_FOREVER};
+
+    forget();
+    if (rota_forkjoin_new(&options, &pool) != ROTA_OK)
+        return;
+    ex_thread *other = ex_start(execute, NUMBER(0));
+    execute(NUMBER(1));
+    ex_join(other);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    while (rota_await_termination(pool, ROTA_FOREVER) == ROTA_ENOMEM)
+        continue;
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    check_accepted();
+}
+
+/* Forks that cannot be queued run at once. */
+EXPLORE_WITH_FAULTS(tasks_are_forked_without_memory)
+{
+    rota_forkjoin_options options = {.parallelism = 2, .keep_alive = ROTA_FOREVER};
+
+    forget();
+    order = 0;
+    if (rota_forkjoin_new(&options, &pool) != ROTA_OK)
+        return;
+    int status = rota_execute(pool, call_fork_two, NULL);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    while (rota_await_termination(pool, ROTA_FOREVER) == ROTA_ENOMEM)
+        continue;
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    for (int i = 0; i < 3; i++)
+        ex_check(runs(i) == (status == ROTA_OK));
+}
