@@ -131,7 +131,7 @@ static bool all_ended(void)
     return true;
 }
 
-static void drain_all(void)
+void ex_drain(void)
 {
     for (int i = 0; i < thread_count; i++)
         memory_drain(&threads[i]);
@@ -145,7 +145,7 @@ static ex_thread *choose_next(void)
     unsigned n = candidates(ids, &timed, &stays);
 
     if (timed == 0) { /* nobody, or only those who yielded: stores do not stay hidden for ever */
-        drain_all();
+        ex_drain();
         ex_progress();
         n = candidates(ids, &timed, &stays);
     }

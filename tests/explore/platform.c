@@ -47,10 +47,14 @@ unsigned rota__os_cpu_count(void)
 
 bool rota__os_barrier(void)
 {
-    return false;
+    ex_point("barrier", NULL, "os", 0);
+    ex_drain();
+    return true;
 }
 
-void rota__os_precise_timers(void) {}
+void rota__os_precise_timers(void)
+{
+}
 
 void rota__os_pin(unsigned cpu)
 {

@@ -594,6 +594,68 @@ EXPLORE(a_request_comes_as_the_owner_closes)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
+static void fork_and_wait(rota_fj *self)
+{
+    node child = NODE(leaf, 1);
+
+    (void)self;
+    rota_fork(&child.task);
+    wait_for(1);
+    ex_check(rota_join(&child.task) == ROTA_OK);
+}
+
+/* FJ-14, Q6: also if it was private, and its owner does nothing that the library could see. */
+EXPLORE(a_task_is_forked_by_an_owner_that_does_not_answer)
+{
+    node root = NODE(fork_and_wait, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 2});
+    ex_check(rota_execute(pool, run, NUMBER(0)) == ROTA_OK);
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+static void force_and_steal(void *arg)
+{
+    rota__fj_worker *victim = arg;
+
+    rota__deque_force(&victim->deque);
+    count(rota__deque_steal(&victim->deque));
+}
+
+static void take_back(rota_fj *task)
+{
+    if (rota_unfork(task))
+        count(task);
+}
+
+/* Q6: the owner is on the short way, or the long one, or on none. */
+EXPLORE(an_owner_forks_and_takes_back_as_it_is_forced)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    rota__fj_worker *worker = enter();
+    rota__fj_become(worker);
+    for (int i = 0; i < 3; i++) {
+        entries[i] = (rota_fj)ROTA_FJ(NULL);
+        rota__store_relaxed(&taken[i], 0);
+    }
+    rota_fork(&entries[0]);
+    ex_thread *thief = ex_start(force_and_steal, worker);
+    rota_fork(&entries[1]);
+    take_back(&entries[1]);
+    take_back(&entries[0]);
+    rota_fork(&entries[2]);
+    ex_join(thief);
+    while (count(rota__deque_pop(&worker->deque)))
+        continue;
+    for (int i = 0; i < 3; i++)
+        ex_check(rota__load_relaxed(&taken[i]) == 1);
+    rota__fj_become(NULL);
+    rota__crew_exit(worker);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
 static void *wait_twice(void *unused)
 {
     for (int i = 1; i <= 2; i++) {
