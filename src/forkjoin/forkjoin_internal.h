@@ -235,6 +235,7 @@ struct rota__fj_pool {
     unsigned threads; /* made, or being made, and not left */
     unsigned guests;  /* callers that take part */
     unsigned resting; /* workers in rota_await_quiescence */
+    uint64_t quiets;  /* moments when only those were busy */
     uint64_t number;  /* of the next thread */
 };
 

@@ -19,9 +19,15 @@ static unsigned count_busy(const rota__fj_pool *pool)
     return pool->threads + pool->guests - rota__crowd_get(crowd, FJ_SLEEPING);
 }
 
+/* With the lock held: nothing is queued, and so many are busy. */
+static bool has_only(const rota__fj_pool *pool, unsigned busy)
+{
+    return count_busy(pool) == busy && rota__load_relaxed(&pool->submissions) == 0;
+}
+
 static bool is_quiet(const rota__fj_pool *pool)
 {
-    return count_busy(pool) == pool->resting && rota__load_relaxed(&pool->submissions) == 0;
+    return has_only(pool, 0);
 }
 
 static void set_state(rota__fj_pool *pool, rota_executor_state state)
@@ -54,7 +60,7 @@ void rota__fj_settle(rota__fj_pool *pool)
 
     if (is_quiet(pool)) {
         rota__lobby_open(&pool->quiet);
-        if (state == ROTA_SHUTDOWN && pool->resting == 0) { /* FJ-23: that was all */
+        if (state == ROTA_SHUTDOWN) { /* FJ-23: that was all */
             set_state(pool, ROTA_STOP);
             rota__crew_wake_all(pool);
             state = ROTA_STOP;
@@ -262,33 +268,64 @@ static bool run_one(rota__fj_worker *worker)
     return entry != NULL;
 }
 
-/* One look, counted among those who only wait for this. */
-static bool is_quiet_but_for_us(rota__fj_pool *pool)
+/*
+ * One look of who rests: takes nothing, and so changes nothing. A moment when all rest is one for all
+ * of them, also for those who look later, when the first have gone on.
+ */
+static bool was_quiet_since(rota__fj_pool *pool, uint64_t before)
 {
     rota__mutex_lock(&pool->lock);
-    pool->resting++;
-    bool is_so = is_quiet(pool);
-    pool->resting--;
+    if (pool->quiets == before && has_only(pool, pool->resting))
+        pool->quiets++;
+    bool was_so = pool->quiets != before;
     rota__mutex_unlock(&pool->lock);
-    return is_so;
+    return was_so;
 }
 
-static int help_until_quiet(rota__fj_worker *worker, rota_ns deadline)
+/* ROTA_EBUSY: there is something to do. */
+static int rest_until(rota__fj_pool *pool, uint64_t before, rota_ns deadline)
 {
-    rota__fj_pool *pool = worker->pool;
     unsigned turns = 0;
 
     for (;;) {
-        if (run_one(worker)) {
-            turns = 0;
-            continue;
-        }
-        if (is_quiet_but_for_us(pool))
+        if (was_quiet_since(pool, before))
             return ROTA_OK;
+        if (rota__crew_has_work(pool))
+            return ROTA_EBUSY;
+        if (rota__take_interrupt(rota__self()))
+            return ROTA_EINTERRUPTED;
         if (rota__has_passed(deadline))
             return ROTA_ETIMEDOUT;
         rota__backoff(&turns);
     }
+}
+
+static int rest(rota__fj_pool *pool, rota_ns deadline)
+{
+    uint64_t before;
+    int status;
+
+    rota__mutex_lock(&pool->lock);
+    pool->resting++;
+    before = pool->quiets;
+    rota__mutex_unlock(&pool->lock);
+    status = rest_until(pool, before, deadline);
+    rota__mutex_lock(&pool->lock);
+    pool->resting--;
+    rota__mutex_unlock(&pool->lock);
+    return status;
+}
+
+static int help_until_quiet(rota__fj_worker *worker, rota_ns deadline)
+{
+    int status;
+
+    do {
+        while (run_one(worker))
+            continue;
+        status = rest(worker->pool, deadline);
+    } while (status == ROTA_EBUSY);
+    return status;
 }
 
 int rota_await_quiescence(rota_executor *ex, rota_ns timeout)
