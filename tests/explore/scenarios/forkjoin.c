@@ -223,6 +223,26 @@ EXPLORE(a_private_entry_is_asked_for)
     end_deque(2);
 }
 
+static void force(void *unused)
+{
+    (void)unused;
+    rota__deque_force(&deque);
+    count(rota__deque_steal(&deque));
+}
+
+/* Q6: the owner is on the long way, or just about to be. */
+EXPLORE(an_owner_pops_as_it_is_forced)
+{
+    begin_deque();
+    push(0, 2);
+    ex_thread *thief = ex_start(force, NULL);
+    pop();
+    pop();
+    push(2, 1);
+    ex_join(thief);
+    end_deque(3);
+}
+
 static void look(void *unused)
 {
     (void)unused;
@@ -675,6 +695,45 @@ EXPLORE(a_worker_blocks_and_blocks_again)
     ex_check(rota_execute(pool, run, NUMBER(2)) == ROTA_OK);
     ex_check(rota_close(pool) == ROTA_OK);
     ex_check(runs(1) == 1 && runs(2) == 1);
+}
+
+static void sleep_and_take(void *arg)
+{
+    rota__fj_worker *worker = arg;
+    rota__fj_pool *mine = worker->pool;
+    rota_fj *entry;
+
+    rota__mutex_lock(&mine->lock);
+    worker->self = rota__self();
+    rota__mutex_unlock(&mine->lock);
+    rota__crew_search(worker);
+    ex_check(rota__crew_sleep(worker));
+    rota__mutex_lock(&mine->lock);
+    entry = rota__inbox_take(mine);
+    rota__mutex_unlock(&mine->lock);
+    rota__crew_found(worker);
+    if (entry != NULL)
+        rota__fj_run_entry(worker, entry, false);
+    rota__crew_exit(worker);
+}
+
+/* W3: who is one too many looks around if another has blocked, also one that asks for nobody. */
+EXPLORE(a_worker_blocks_as_one_too_many_falls_asleep)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    rota__fj_worker *first = enter();
+    ex_check(rota__crew_block(first, false) == ROTA_OK);
+    rota__fj_worker *second = enter();
+    rota__crew_unblock(first);
+    execute(NUMBER(0)); /* for one of the two, as it seems */
+    ex_thread *other = ex_start(sleep_and_take, second);
+    ex_check(rota__crew_block(first, false) == ROTA_OK);
+    wait_for(0);
+    rota__crew_unblock(first);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK); /* which wakes it if it sleeps */
+    ex_join(other);
+    rota__crew_exit(first);
+    end();
 }
 
 static void *nest(void *depth)
