@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The common pool: FJ-05 to FJ-07. Each test has a process of its own, in which it is made anew.
+ */
+#define _GNU_SOURCE
+#include "forkjoin.h"
+
+#include <stdlib.h>
+
+static void set_parallelism(const char *value)
+{
+    test_check(value != NULL ? setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0
+                             : unsetenv("ROTA_COMMON_PARALLELISM") == 0);
+}
+
+/* -- Its size ----------------------------------------------------------------------------- */
+
+struct setting {
+    const char *value;
+    unsigned parallelism; /* 0: as if it were not set */
+};
+
+static void look_at_size(void *arg)
+{
+    const struct setting *setting = arg;
+    unsigned usual = rota_cpu_count() > 1 ? rota_cpu_count() - 1 : 1;
+
+    set_parallelism(setting->value);
+    test_check(rota_common_pool() != NULL);
+    test_check(rota_common_pool() == rota_common_pool());
+    test_check(test_fj_stats(rota_common_pool()).parallelism
+               == (setting->parallelism != 0 ? setting->parallelism : usual));
+    test_check(test_fj_stats(rota_common_pool()).threads == 0);
+}
+
+/* FJP-06, FP8-01, FJ-05, FJ-07 */
+static void its_size_is_what_the_environment_says(void **state)
+{
+    static struct setting settings[] = {
+        {NULL, 0}, {"1", 1},     {"3", 3},    {"32767", 32767},  {"0", 1},
+        {"", 0},   {"x", 0},     {"-1", 0},   {"3x", 0},         {" 3", 0},
+        {"3 ", 0}, {"32768", 0}, {"0x10", 0}, {"4294967297", 0}, {"99999999999999999999999", 0},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        assert_int_equal(test_in_child(look_at_size, &settings[i]), 0);
+}
+
+/* -- It cannot be shut down --------------------------------------------------------------- */
+
+static void is_there_still(rota_executor *pool)
+{
+    atomic_uint runs = 0;
+    rota_future *future;
+
+    test_check(rota_executor_state_of(pool) == ROTA_RUNNING);
+    test_check(!rota_is_shutdown(pool) && !rota_is_terminated(pool));
+    test_check(rota_submit(pool, test_count, &runs, &future) == ROTA_OK);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+    test_check(atomic_load(&runs) == 1);
+}
+
+static void try_to_end_it(void *parallelism)
+{
+    rota_task_list list = {NULL, 77};
+
+    set_parallelism(parallelism);
+    rota_executor *pool = rota_common_pool();
+    test_check(rota_shutdown(pool) == ROTA_ENOTSUP);
+    is_there_still(pool);
+    test_check(rota_shutdown_now(pool, &list) == ROTA_ENOTSUP);
+    test_check(rota_shutdown_now(pool, NULL) == ROTA_ENOTSUP);
+    is_there_still(pool);
+    test_check(rota_close(pool) == ROTA_ENOTSUP);
+    test_check(rota_close_within(pool, 0, NULL) == ROTA_ENOTSUP);
+    test_check(rota_executor_free(pool) == ROTA_EBUSY);
+    test_check(list.count == 77);
+    is_there_still(pool);
+    test_check(rota_await_termination(pool, 0) == ROTA_ETIMEDOUT);
+    test_check(rota_await_termination(pool, ROTA_SEC(60)) == ROTA_ETIMEDOUT); /* it is quiet */
+}
+
+/* FP8-02, FJ-06 */
+static void it_cannot_be_ended(void **state)
+{
+    assert_int_equal(test_in_child(try_to_end_it, "2"), 0);
+    assert_int_equal(test_in_child(try_to_end_it, "0"), 0);
+}
+
+/* -- Forks from outside ------------------------------------------------------------------- */
+
+struct look {
+    rota_fj task; /* first */
+    rota_executor *pool;
+    pthread_t thread;
+    unsigned runs;
+    int code;
+};
+
+static void look_around(rota_fj *task)
+{
+    struct look *look = (struct look *)task;
+
+    look->pool = rota_fj_pool();
+    look->thread = pthread_self();
+    look->runs++;
+    rota_fj_fail(task, look->code);
+}
+
+/* Who joins it runs it as one of the pool, if there is a place, or as a stranger. */
+static void has_seen_a_pool(const struct look *look)
+{
+    bool is_here = pthread_equal(look->thread, pthread_self());
+
+    test_check(look->pool == rota_common_pool() || (is_here && look->pool == NULL));
+}
+
+enum { MANY = 500 };
+
+static void fork_outside(void *arg)
+{
+    static struct look looks[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        looks[i] = (struct look){.task = ROTA_FJ(look_around), .code = i % 5};
+        rota_fork(&looks[i].task);
+        test_check(!rota_unfork(&looks[i].task)); /* it is not in a deque of the caller's */
+    }
+    for (int i = 0; i < MANY; i++) {
+        struct look *look = &looks[i * 7 % MANY];
+        test_check(rota_join(&look->task) == (look->code != 0 ? ROTA_EFAILED : ROTA_OK));
+        test_check(look->runs == 1);
+        has_seen_a_pool(look);
+        test_check(rota_fj_error(&look->task) == look->code);
+    }
+    test_check(rota_fj_pool() == NULL);
+}
+
+static void fork_outside_with(void *parallelism)
+{
+    set_parallelism(parallelism);
+    fork_outside(NULL);
+    fork_outside(NULL);
+}
+
+/* FJT-02, FJ-05, FJ-10 */
+static void forks_from_outside_go_there(void **state)
+{
+    assert_int_equal(test_in_child(fork_outside_with, NULL), 0);
+    assert_int_equal(test_in_child(fork_outside_with, "0"), 0);
+    assert_int_equal(test_in_child(fork_outside_with, "3"), 0);
+}
+
+static void *fork_in_task(void *arg)
+{
+    fork_outside(arg);
+    return NULL;
+}
+
+static void fork_in_a_thread_pool(void *arg)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+
+    test_check(rota_execute(pool, fork_in_task, NULL) == ROTA_OK);
+    test_check(rota_close(pool) == ROTA_OK);
+}
+
+/* A worker of a thread pool is outside, too. */
+static void forks_from_a_thread_pool_go_there(void **state)
+{
+    assert_int_equal(test_in_child(fork_in_a_thread_pool, NULL), 0);
+}
+
+static void cancel_from_outside(void *arg)
+{
+    struct look queued = {.task = ROTA_FJ(look_around)}, before = queued;
+
+    set_parallelism("0");
+    rota_fork(&queued.task);
+    test_check(queued.runs == 0);
+    test_check(rota_fj_cancel(&queued.task));
+    test_check(rota_join(&queued.task) == ROTA_ECANCELED);
+    test_check(rota_fj_cancel(&before.task));
+    rota_fork(&before.task);
+    test_check(rota_join(&before.task) == ROTA_ECANCELED);
+    test_check(queued.runs + before.runs == 0);
+    test_check(test_fj_stats(rota_common_pool()).submissions == 0);
+}
+
+/* FJT-07, FJT-08 */
+static void forks_from_outside_can_be_cancelled(void **state)
+{
+    assert_int_equal(test_in_child(cancel_from_outside, NULL), 0);
+}
+
+/* -- Several who join --------------------------------------------------------------------- */
+
+struct shared {
+    rota_fj task; /* first */
+    test_gate gate;
+    atomic_uint joined;
+};
+
+static void wait_at_gate(rota_fj *task)
+{
+    test_wait_at(&((struct shared *)task)->gate);
+}
+
+static void join_shared(void *arg)
+{
+    struct shared *shared = arg;
+
+    test_check(rota_join(&shared->task) == ROTA_OK);
+    test_check(atomic_load(&shared->gate.ended) == 1);
+    atomic_fetch_add(&shared->joined, 1);
+}
+
+enum { JOINERS = 4 };
+
+static void join_together(void *arg)
+{
+    struct shared shared = {.task = ROTA_FJ(wait_at_gate)};
+    test_thread *threads[JOINERS];
+
+    set_parallelism("1");
+    test_gate_init(&shared.gate);
+    rota_fork(&shared.task);
+    test_await_count(&shared.gate.begun, 1);
+    for (int i = 0; i < JOINERS; i++)
+        threads[i] = test_thread_start(join_shared, &shared);
+    test_check(!rota_fj_is_done(&shared.task));
+    test_gate_open(&shared.gate);
+    for (int i = 0; i < JOINERS; i++)
+        test_thread_join(threads[i]);
+    test_check(atomic_load(&shared.joined) == JOINERS);
+}
+
+/* FJT-23 */
+static void all_who_join_are_woken(void **state)
+{
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(test_in_child(join_together, NULL), 0);
+}
+
+/* -- Without threads: FJ-07 --------------------------------------------------------------- */
+
+struct fib {
+    rota_fj task; /* first */
+    int n;
+    long value;
+};
+
+static void fib(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    if (f->n < 2) {
+        f->value = f->n;
+        return;
+    }
+    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
+    rota_fork(&a.task);
+    fib(&b.task);
+    test_check(rota_join(&a.task) == ROTA_OK);
+    f->value = a.value + b.value;
+}
+
+static void *call_fib(void *arg)
+{
+    struct fib f = {ROTA_FJ(fib), 12, 0};
+
+    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK);
+    test_check(f.value == 144);
+    return arg;
+}
+
+static void *get_another(void *arg)
+{
+    rota_future *future;
+
+    test_check(rota_submit(rota_common_pool(), call_fib, NULL, &future) == ROTA_OK);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+    return arg;
+}
+
+static void sum_up(size_t begin, size_t end, void *ctx)
+{
+    atomic_fetch_add((atomic_size_t *)ctx, end - begin);
+}
+
+static void work_without_threads(void *arg)
+{
+    rota_future *future;
+    void *result = NULL;
+    atomic_size_t sum = 0;
+
+    set_parallelism("0");
+    call_fib(NULL);
+    test_check(rota_submit(rota_common_pool(), get_another, &sum, &future) == ROTA_OK);
+    test_check(!rota_future_is_done(future));
+    test_check(rota_future_get(future, &result) == ROTA_OK);
+    test_check(result == &sum);
+    rota_future_unref(future);
+    test_check(rota_parallel_for(NULL, 0, 1000, 1, sum_up, &sum) == ROTA_OK);
+    test_check(atomic_load(&sum) == 1000);
+    test_check(test_fj_stats(rota_common_pool()).threads == 0);
+}
+
+/* FJ-07, PAR-07 */
+static void without_threads_who_waits_does_the_work(void **state)
+{
+    assert_int_equal(test_in_child(work_without_threads, NULL), 0);
+}
+
+static void wait_without_joining(void *arg)
+{
+    atomic_uint runs = 0;
+
+    set_parallelism("1");
+    test_check(rota_execute(rota_common_pool(), test_count, &runs) == ROTA_OK);
+    test_await_count(&runs, 1);
+}
+
+/* RFJ-11, FJ-14 */
+static void with_one_thread_tasks_run_that_nobody_joins(void **state)
+{
+    assert_int_equal(test_in_child(wait_without_joining, NULL), 0);
+}
+
+/* -- The end of the process --------------------------------------------------------------- */
+
+enum { STATUS = 5 };
+
+static atomic_uint late_runs;
+
+static void leave_at_work(void *arg)
+{
+    set_parallelism("2");
+    for (int i = 0; i < 100; i++)
+        test_check(rota_execute(rota_common_pool(), test_count, &late_runs) == ROTA_OK);
+    if (arg != NULL)
+        test_await_count(&late_runs, 100);
+    exit(STATUS);
+}
+
+/* FACT-11: it waits for nothing, whatever the pool does at that moment. */
+static void the_process_may_end_at_any_time(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(test_in_child(leave_at_work, NULL), STATUS);
+        assert_int_equal(test_in_child(leave_at_work, &late_runs), STATUS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_size_is_what_the_environment_says),
+        cmocka_unit_test(it_cannot_be_ended),
+        cmocka_unit_test(forks_from_outside_go_there),
+        cmocka_unit_test(forks_from_a_thread_pool_go_there),
+        cmocka_unit_test(forks_from_outside_can_be_cancelled),
+        cmocka_unit_test(all_who_join_are_woken),
+        cmocka_unit_test(without_threads_who_waits_does_the_work),
+        cmocka_unit_test(with_one_thread_tasks_run_that_nobody_joins),
+        cmocka_unit_test(the_process_may_end_at_any_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In a child of fork(2) a fork/join pool of the parent is as if terminated, and new ones work.
+ */
+#include "forkjoin.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { FORKS_ARE_FOLLOWED = false };
+#else
+enum { FORKS_ARE_FOLLOWED = true };
+#endif
+
+struct fib {
+    rota_fj task; /* first */
+    int n;
+    long value;
+};
+
+static void fib(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    if (f->n < 2) {
+        f->value = f->n;
+        return;
+    }
+    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
+    test_check(rota_invoke_both(&a.task, &b.task) == ROTA_OK);
+    f->value = a.value + b.value;
+}
+
+/* -- What a child may ask ----------------------------------------------------------------- */
+
+static void nothing_is_taken(rota_executor *pool)
+{
+    atomic_uint runs = 0;
+    struct fib f = {ROTA_FJ(fib), 5, 0};
+    rota_future *future = TEST_UNTOUCHED;
+
+    test_check(rota_execute(pool, test_count, &runs) == ROTA_EREJECTED);
+    test_check(rota_submit(pool, test_count, &runs, &future) == ROTA_EREJECTED);
+    test_check(rota_invoke(pool, &f.task) == ROTA_EREJECTED);
+    test_check(future == TEST_UNTOUCHED && f.value == 0);
+}
+
+static void it_has_ended(rota_executor *pool)
+{
+    rota_forkjoin_stats stats;
+    rota_task_list list = {NULL, 77};
+    char line[200];
+
+    test_check(rota_executor_state_of(pool) == ROTA_TERMINATED);
+    test_check(rota_forkjoin_stats_get(pool, &stats) == ROTA_ENOTSUP);
+    test_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    test_check(rota_shutdown(pool) == ROTA_OK);
+    test_check(rota_shutdown_now(pool, &list) == ROTA_OK && list.count == 0);
+    test_check(rota_await_termination(pool, ROTA_HOURS(1)) == ROTA_OK);
+    test_check(rota_executor_describe(pool, line, sizeof line) > 0);
+}
+
+static void new_pools_work(void)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    struct fib f = {ROTA_FJ(fib), 15, 0}, g = {ROTA_FJ(fib), 12, 0};
+
+    test_check(rota_invoke(pool, &f.task) == ROTA_OK);
+    test_check(rota_invoke(rota_common_pool(), &g.task) == ROTA_OK);
+    test_check(f.value == 610 && g.value == 144);
+    test_check(rota_close(pool) == ROTA_OK);
+}
+
+static void be_the_child(void *pool)
+{
+    nothing_is_taken(pool);
+    it_has_ended(pool);
+    new_pools_work();
+    test_check(rota_close(pool) == ROTA_OK);
+}
+
+/* -- Forks -------------------------------------------------------------------------------- */
+
+static void a_child_of_an_idle_pool_finds_it_ended(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    atomic_uint runs = 0;
+
+    assert_int_equal(test_in_child(be_the_child, pool), 0);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_await_quiescence(pool, ROTA_FOREVER));
+    assert_int_equal(test_in_child(be_the_child, pool), 0);
+    assert_ok(rota_close(pool));
+}
+
+static void a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    for (int i = 0; i < 5; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    assert_int_equal(test_in_child(be_the_child, pool), 0);
+    assert_int_equal(test_fj_stats(pool).submissions, 5);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 5);
+}
+
+struct traffic {
+    rota_executor *pool;
+    atomic_bool over;
+    atomic_uint rounds;
+};
+
+static void invoke_on_and_on(void *arg)
+{
+    struct traffic *traffic = arg;
+
+    while (!atomic_load(&traffic->over)) {
+        struct fib f = {ROTA_FJ(fib), 10, 0};
+        test_check(rota_invoke(traffic->pool, &f.task) == ROTA_OK);
+        atomic_fetch_add(&traffic->rounds, 1);
+    }
+}
+
+/* Whatever lock was held at that moment. */
+static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
+{
+    struct traffic traffic = {.pool = test_forkjoin_of(2)};
+    test_thread *thread = test_thread_start(invoke_on_and_on, &traffic);
+
+    for (unsigned i = 0; i < 25; i++) {
+        test_await_count(&traffic.rounds, i * 5);
+        assert_int_equal(test_in_child(be_the_child, traffic.pool), 0);
+    }
+    atomic_store(&traffic.over, true);
+    test_thread_join(thread);
+    assert_ok(rota_close(traffic.pool));
+}
+
+/* -- Inside a task ------------------------------------------------------------------------ */
+
+struct inside {
+    rota_executor *pool;
+    int status;
+};
+
+static void look_and_go_on(void *pool)
+{
+    struct fib f = {ROTA_FJ(fib), 12, 0};
+
+    it_has_ended(pool);
+    test_check(rota_join(&f.task) == ROTA_OK);
+    test_check(f.value == 144);
+    new_pools_work();
+}
+
+static void fork_inside(void *arg)
+{
+    struct inside *inside = arg;
+
+    inside->status = test_in_child(look_and_go_on, inside->pool);
+}
+
+/* By a worker, and by a caller that takes part; the task's own forks still work. */
+static void a_child_of_a_task_finds_the_pool_ended(void **state)
+{
+    struct inside inside = {.pool = test_forkjoin_of(2), .status = 77};
+
+    test_fj_inside(inside.pool, fork_inside, &inside);
+    assert_int_equal(inside.status, 0);
+    inside.status = 77;
+    test_fj_taking_part(inside.pool, fork_inside, &inside);
+    assert_int_equal(inside.status, 0);
+    assert_ok(rota_close(inside.pool));
+}
+
+/* In the child the task returns to a worker whose pool is not there. */
+static void *fork_and_return(void *arg)
+{
+    struct inside *inside = arg;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    test_check(child >= 0);
+    if (child > 0)
+        test_check(waitpid(child, &inside->status, 0) == child);
+    return NULL;
+}
+
+static void in_a_child_a_task_that_returns_ends_its_thread(void **state)
+{
+    struct inside inside = {.pool = test_forkjoin_of(1), .status = 77};
+
+    assert_ok(rota_execute(inside.pool, fork_and_return, &inside));
+    assert_ok(rota_close(inside.pool));
+    assert_int_equal(inside.status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(a_child_of_an_idle_pool_finds_it_ended),
+        test_with_memory(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on),
+        test_with_memory(a_child_is_not_held_up_by_locks_that_others_held),
+        test_with_memory(a_child_of_a_task_finds_the_pool_ended),
+        test_with_memory(in_a_child_a_task_that_returns_ends_its_thread),
+    };
+
+    test_memory_install();
+    if (!FORKS_ARE_FOLLOWED)
+        return 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

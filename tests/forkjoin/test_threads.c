@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workers come and go: when they are idle, when they cannot be made, when a task ends its thread.
+ */
+#include "forkjoin.h"
+
+#include <errno.h>
+
+/* -- Idle workers ------------------------------------------------------------------------- */
+
+static rota_executor *impatient(unsigned parallelism)
+{
+    return test_forkjoin((rota_forkjoin_options){.parallelism = parallelism, .keep_alive = 1});
+}
+
+/* FJ-15 */
+static void idle_workers_go_and_are_made_again(void **state)
+{
+    rota_executor *pool = impatient(2);
+    atomic_uint runs = 0;
+
+    for (unsigned i = 1; i <= 20; i++) {
+        assert_ok(rota_execute(pool, test_count, &runs));
+        assert_ok(rota_execute(pool, test_count, &runs));
+        test_await_count(&runs, 2 * i);
+        test_fj_await_threads(pool, 0);
+    }
+    assert_ok(rota_close(pool));
+}
+
+struct fib {
+    rota_fj task; /* first */
+    int n;
+    long value;
+};
+
+static void fib(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    if (f->n < 2) {
+        f->value = f->n;
+        return;
+    }
+    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
+    test_check(rota_invoke_both(&a.task, &b.task) == ROTA_OK);
+    f->value = a.value + b.value;
+}
+
+static void invoke_fib(void *pool)
+{
+    struct fib f = {ROTA_FJ(fib), 16, 0};
+
+    test_check(rota_invoke(pool, &f.task) == ROTA_OK);
+    test_check(f.value == 987);
+}
+
+/* FJ-08, FJ-15: they go and come in the midst of the work. */
+static void work_is_done_by_workers_that_come_and_go(void **state)
+{
+    rota_executor *pool = impatient(3);
+
+    for (int i = 0; i < 20; i++)
+        invoke_fib(pool);
+    test_fj_await_threads(pool, 0);
+    assert_ok(rota_close(pool));
+}
+
+/* -- Callbacks ---------------------------------------------------------------------------- */
+
+struct callbacks {
+    atomic_uint starts, exits, refusals;
+    unsigned allowed; /* threads, then no more */
+    bool is_torn;     /* the first ends in on_start */
+};
+
+static void count_start(void *ctx)
+{
+    struct callbacks *callbacks = ctx;
+
+    if (atomic_fetch_add(&callbacks->starts, 1) == 0 && callbacks->is_torn)
+        pthread_exit(NULL);
+}
+
+static void count_exit(void *ctx)
+{
+    atomic_fetch_add(&((struct callbacks *)ctx)->exits, 1);
+}
+
+static int create_some(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                       void *arg, void *ctx)
+{
+    struct callbacks *callbacks = ctx;
+
+    if (callbacks->allowed == 0) {
+        atomic_fetch_add(&callbacks->refusals, 1);
+        return EAGAIN;
+    }
+    callbacks->allowed--;
+    return pthread_create(out, attr, start, arg);
+}
+
+static rota_executor *with_callbacks(struct callbacks *callbacks, unsigned parallelism)
+{
+    return test_forkjoin((rota_forkjoin_options){.parallelism = parallelism,
+                                                 .threads = {.create = create_some,
+                                                             .on_start = count_start,
+                                                             .on_exit = count_exit,
+                                                             .ctx = callbacks}});
+}
+
+static void every_thread_is_told_of_its_start_and_end(void **state)
+{
+    struct callbacks callbacks = {.allowed = 9};
+    rota_executor *pool = with_callbacks(&callbacks, 3);
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 3);
+    assert_int_equal(callbacks.starts, 3);
+    assert_int_equal(callbacks.exits, 0);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(callbacks.starts, 3);
+    assert_int_equal(callbacks.exits, 3);
+}
+
+/* FJP-09, FJ-30: the first thread ends in its start callback. */
+static void a_worker_that_ends_before_it_begins_is_replaced(void **state)
+{
+    struct callbacks callbacks = {.allowed = 9, .is_torn = true};
+    rota_executor *pool = with_callbacks(&callbacks, 1);
+    atomic_uint runs = 0;
+
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_await_count(&runs, 1);
+    assert_int_equal(callbacks.starts, 2);
+    assert_ok(rota_close(pool));
+    assert_int_equal(callbacks.exits, 2);
+}
+
+/* FJP-09: and no second is to be had. Who takes the task back? Nobody: the pool ends all the same. */
+static void a_pool_whose_only_worker_ended_can_be_stopped(void **state)
+{
+    struct callbacks callbacks = {.allowed = 1, .is_torn = true};
+    rota_executor *pool = with_callbacks(&callbacks, 1);
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+
+    assert_ok(rota_submit_call(pool, &call, NULL));
+    test_await_count(&callbacks.exits, 1);
+    assert_ok(rota_shutdown_now(pool, NULL));
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs + probe.discards, 1);
+}
+
+/* -- A factory that fails ----------------------------------------------------------------- */
+
+/* FJ-31, SPEC 0: "submit and execute are ROTA_EAGAIN; the callers do the work". */
+static void without_threads_the_callers_do_the_work(void **state)
+{
+    struct callbacks callbacks = {.allowed = 0};
+    rota_executor *pool = with_callbacks(&callbacks, 2);
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    assert_status(rota_execute(pool, call.fn, &probe), ROTA_EAGAIN);
+    assert_status(rota_submit_call(pool, &call, &future), ROTA_EAGAIN);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    invoke_fib(pool);
+    assert_true(callbacks.refusals > 0);
+    assert_int_equal(test_fj_stats(pool).threads, 0);
+    callbacks.allowed = 5;
+    assert_ok(rota_submit_call(pool, &call, &future));
+    assert_ok(rota_future_get(future, NULL));
+    rota_future_unref(future);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 1);
+}
+
+/* FJ-31: "fewer workers, no crash, no busy loop". */
+static void with_fewer_workers_than_wanted_all_is_done(void **state)
+{
+    struct callbacks callbacks = {.allowed = 1};
+    rota_executor *pool = with_callbacks(&callbacks, 4);
+    atomic_uint runs = 0;
+
+    for (int i = 0; i < 100; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    invoke_fib(pool);
+    test_fj_inside(pool, invoke_fib, pool);
+    assert_int_equal(test_fj_stats(pool).threads, 1);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 100);
+}
+
+static void block_without_thread(void *arg)
+{
+    test_check(rota_block_begin() == ROTA_EAGAIN);
+    test_check(test_fj_stats(arg).running == 1);
+    test_check(rota_block_begin() == ROTA_EAGAIN); /* nothing was begun */
+}
+
+/* "ROTA_EAGAIN when the system refuses one" */
+static void without_a_thread_nobody_stands_in(void **state)
+{
+    struct callbacks callbacks = {.allowed = 1};
+    rota_executor *pool = with_callbacks(&callbacks, 1);
+
+    test_fj_inside(pool, block_without_thread, pool);
+    assert_ok(rota_close(pool));
+}
+
+/* -- Tasks that end their thread ---------------------------------------------------------- */
+
+static void *end_thread(void *arg)
+{
+    pthread_exit(NULL);
+}
+
+/* GEN-14 */
+static void a_worker_whose_task_ended_it_is_replaced(void **state)
+{
+    for (unsigned n = 1; n <= 2; n++) {
+        rota_executor *pool = test_forkjoin_of(n);
+        atomic_uint runs = 0;
+        rota_future *future;
+
+        for (unsigned i = 1; i <= 10; i++) {
+            assert_ok(rota_submit(pool, end_thread, NULL, &future));
+            assert_ok(rota_execute(pool, test_count, &runs));
+            assert_status(rota_future_get(future, NULL), ROTA_EFAILED);
+            assert_int_equal(rota_future_error(future), ROTA_ECANCELED);
+            rota_future_unref(future);
+            test_await_count(&runs, i);
+        }
+        assert_ok(rota_close(pool));
+    }
+}
+
+enum { LEFT = 20 };
+
+static void *submit_and_end(void *arg)
+{
+    for (int i = 0; i < LEFT; i++)
+        test_check(rota_execute(rota_fj_pool(), test_count, arg) == ROTA_OK);
+    pthread_exit(NULL);
+}
+
+/* FJ-08: "tasks left in the queue of a departing worker are not lost". */
+static void what_a_torn_worker_had_queued_is_run_by_others(void **state)
+{
+    for (unsigned n = 1; n <= 2; n++) {
+        rota_executor *pool = test_forkjoin_of(n);
+        atomic_uint runs = 0;
+
+        assert_ok(rota_execute(pool, submit_and_end, &runs));
+        test_await_count(&runs, LEFT);
+        assert_ok(rota_close(pool));
+        assert_int_equal(runs, LEFT);
+    }
+}
+
+struct ending {
+    rota_fj task; /* first */
+    atomic_uint begun;
+};
+
+static void end_in_fork(rota_fj *task)
+{
+    atomic_fetch_add(&((struct ending *)task)->begun, 1);
+    pthread_exit(NULL);
+}
+
+static void join_one_that_ends(void *arg)
+{
+    struct ending ending = {.task = ROTA_FJ(end_in_fork)};
+
+    rota_fork(&ending.task);
+    test_await_count(&ending.begun, 1); /* by a thief, who ends */
+    test_check(rota_join(&ending.task) == ROTA_EFAILED);
+    test_check(rota_fj_error(&ending.task) == ROTA_ECANCELED);
+}
+
+/* GEN-14 */
+static void a_fork_that_ended_its_thief_has_failed(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+
+    for (int i = 0; i < 5; i++)
+        test_fj_inside(pool, join_one_that_ends, NULL);
+    test_fj_taking_part(pool, join_one_that_ends, NULL);
+    assert_ok(rota_close(pool));
+}
+
+static void invoke_and_end(void *pool)
+{
+    struct ending ending = {.task = ROTA_FJ(end_in_fork)};
+
+    rota_invoke(pool, &ending.task);
+    test_die(__FILE__, __LINE__, "the thread has not ended");
+}
+
+/* A caller that takes part is a thread as any other. */
+static void a_caller_may_end_while_it_takes_part(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    for (int i = 0; i < 5; i++)
+        test_thread_join(test_thread_start(invoke_and_end, pool));
+    assert_int_equal(test_fj_stats(pool).active, 0);
+    invoke_fib(pool);
+    test_fj_inside(pool, invoke_fib, pool);
+    assert_ok(rota_close(pool));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(idle_workers_go_and_are_made_again),
+        test_with_memory(work_is_done_by_workers_that_come_and_go),
+        test_with_memory(every_thread_is_told_of_its_start_and_end),
+        test_with_memory(a_worker_that_ends_before_it_begins_is_replaced),
+        test_with_memory(a_pool_whose_only_worker_ended_can_be_stopped),
+        test_with_memory(without_threads_the_callers_do_the_work),
+        test_with_memory(with_fewer_workers_than_wanted_all_is_done),
+        test_with_memory(without_a_thread_nobody_stands_in),
+        test_with_memory(a_worker_whose_task_ended_it_is_replaced),
+        test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),
+        test_with_memory(a_fork_that_ended_its_thief_has_failed),
+        test_with_memory(a_caller_may_end_while_it_takes_part),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
