@@ -88,6 +88,13 @@ def median(figure, unit=1):
     return lambda runs: statistics.median(run[figure] for run in runs) / unit
 
 
+def figure(index, unit=1):
+    """The median of one that not all have."""
+    def tell(runs):
+        return median(index, unit)(runs) if len(runs[0]) > index else None
+    return tell
+
+
 def mean(figure, unit=1):
     """Java's processor time has a resolution of 10 ms: only a mean evens that out."""
     return lambda runs: statistics.fmean(run[figure] for run in runs) / unit
@@ -282,6 +289,17 @@ def table(groups, lines_of):
                 print(line("  " + label, *cells, *ratios))
 
 
+# -- The targets ---------------------------------------------------------------------------------
+
+def value(row, tell, peer):
+    """None if it was not measured."""
+    return tell(row.runs[peer]) if peer in row.runs else None
+
+
+def print_verdict(what, found, limit):
+    print(f"  {'met   ' if found <= limit else 'MISSED'}  {what}: {found:.2f}, at most {limit:.2f}")
+
+
 # -- The program ---------------------------------------------------------------------------------
 
 def arguments(name, doc):
@@ -299,10 +317,10 @@ def arguments(name, doc):
     return options
 
 
-def run(name, doc, groups, unit, each, packages, rounds, judge=None):
+def run(name, doc, groups, unit, each, packages, rounds, judge=None, draw=None):
     """`unit` is what the numbers are, `each` what the processor time is for; `packages` tells by
     file what is not installed when that file is not there; `rounds` how many there are, and in a
-    quick run; `judge` has the last word, after the table."""
+    quick run; `judge` has the last word, after the table; `draw` writes a picture of it."""
     options = arguments(name, doc)
     for group in groups:
         group.narrow(lambda peer: (options.folder / peer.file).exists(), options.words,
@@ -332,6 +350,10 @@ def run(name, doc, groups, unit, each, packages, rounds, judge=None):
     missing = [package for file, package in packages.items()
                if not (options.folder / file).exists()]
     print(f"\nEvery run: {results}")
+    if draw:
+        picture = options.folder.with_suffix(".svg")
+        draw(picture)
+        print(f"A picture: {picture}")
     if missing:
         print("Not measured, as it is not installed:", ", ".join(missing))
 

@@ -45,6 +45,10 @@ for word; do
         need libaprutil1-dev pkg-config --exists apr-util-1
         need libtbb-dev test -e /usr/include/tbb/concurrent_queue.h
         need openjdk-17-jdk-headless command -v javac
+        need clang command -v clang
+        need libomp-dev sh -c 'ls /usr/lib/llvm-*/lib/libomp.so'
+        need cargo command -v cargo
+        need librust-rayon-dev sh -c 'ls -d /usr/share/cargo/registry/rayon-1*'
         ;;
     *)
         echo "setup.sh: '$word'? It knows coverage, clang, ci and bench." >&2

@@ -30,7 +30,7 @@ checks that all that were due have run. The targets are those of rota's design.
 import math
 
 import turns
-from turns import Group, Peer, Row, jdk, rota
+from turns import Group, Peer, Row, figure, jdk, print_verdict, rota, value
 
 PACKAGES = {"libev": "libev-dev", "libevent": "libevent-dev", "libuv": "libuv1-dev",
             "glib": "libglib2.0-dev", "Jdk.class": "openjdk-17-jdk-headless"}
@@ -46,13 +46,6 @@ RATIOS = {"/ JDK": [JDK], "/ best": None}
 US = 1000
 
 PENDING = {"1k": 1000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
-
-
-def figure(index):
-    """The median of one that not all have."""
-    def tell(runs):
-        return turns.median(index)(runs) if len(runs[0]) > index else None
-    return tell
 
 
 def most(index, unit):
@@ -99,15 +92,6 @@ GROUPS = [
 # -- The targets ---------------------------------------------------------------------------------
 
 IDLE_US = 100  # in a second: as good as none
-
-
-def value(row, tell, peer):
-    """None if it was not measured."""
-    return tell(row.runs[peer]) if peer in row.runs else None
-
-
-def print_verdict(what, found, limit):
-    print(f"  {'met   ' if found <= limit else 'MISSED'}  {what}: {found:.2f}, at most {limit:.2f}")
 
 
 def judge_share(what, row, tell, limit):
