@@ -5,6 +5,7 @@
 
 #include <rota/base.h>
 #include <rota/completion.h>
+#include <rota/compose.h>
 #include <rota/executor.h>
 #include <rota/factory.h>
 #include <rota/forkjoin.h>

@@ -71,6 +71,7 @@ struct rota_thread {
     const rota__visit *visit;           /* the innermost, or NULL */
     const rota__helper *helper;         /* or NULL */
     void *deck;                         /* of a fork/join worker, in explored builds */
+    void **cancelling;                  /* compose/stage.c only */
     rota__patience patience;            /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;

@@ -147,14 +147,32 @@ void rota__future_collect(rota_future *future, rota__action_queue *queue)
     append(queue, oldest_first);
 }
 
+void rota__actions_run(rota__action_queue *queue)
+{
+    while (queue->first != NULL) {
+        rota__action *action = queue->first;
+        queue->first = action->next;
+        action->run(action, queue);
+    }
+}
+
 void rota__future_finish(rota_future *future)
 {
     rota__action_queue queue = {NULL, NULL};
 
     rota__future_collect(future, &queue);
-    while (queue.first != NULL) {
-        rota__action *action = queue.first;
-        queue.first = action->next;
-        action->run(action, &queue);
-    }
+    rota__actions_run(&queue);
+}
+
+size_t rota__future_count_actions(rota_future *future)
+{
+    uintptr_t word = move_word(future, lock, NULL);
+    size_t count = 0;
+
+    if (word == DONE)
+        return 0;
+    for (const rota__action *action = newest_in(word); action != NULL; action = action->next)
+        count += action->run != NULL;
+    rota__store_release(&future->actions, word); /* unlocks; pairs with move_word */
+    return count;
 }

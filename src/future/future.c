@@ -42,6 +42,7 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     rota__store_relaxed(&future->keeper, 0);
     rota__store_relaxed(&future->time, ROTA__NOT_SCHEDULED);
     future->result = NULL;
+    future->value_of = NULL;
     return future;
 }
 
@@ -51,6 +52,8 @@ static void destroy(rota_future *future)
     if (future_phase_in(future_state_load(future)) == FUTURE_NORMAL)
         rota__future_free_result(future, future->result);
     rota__event_free(rota__load_acquire(&future->event));
+    if (future->value_of != NULL)
+        rota__future_unpin(future->value_of); /* which has none of its own: no deeper than this */
     rota__block_free(future, (size_t)future->task.units * ROTA__BLOCK_UNIT, future->task.home);
 }
 
@@ -187,6 +190,49 @@ bool rota_promise_complete(rota_future *promise, void *value)
 bool rota_promise_fail(rota_future *promise, int code)
 {
     return promise != NULL && code != 0 && complete(promise, FUTURE_FAILED, NULL, code);
+}
+
+/* -- Ending it as another has --------------------------------------------- */
+
+void rota__future_keep_value(rota_future *future, rota_future *source)
+{
+    if (future->value_of != NULL)
+        return;
+    future->value_of = source->value_of != NULL ? source->value_of : source;
+    rota__future_pin(future->value_of);
+}
+
+static bool collected(rota_future *future, rota__action_queue *more)
+{
+    rota__future_collect(future, more);
+    return true;
+}
+
+bool rota__future_end_failed(rota_future *future, int code, rota__action_queue *more)
+{
+    if (future_begin_completing(future) == FUTURE_TOO_LATE)
+        return false;
+    future->task.error = code;
+    future_end_completing(future, FUTURE_FAILED);
+    return collected(future, more);
+}
+
+bool rota__future_end_like(rota_future *future, rota_future *source, rota__action_queue *more)
+{
+    future_phase phase = source != NULL ? future_phase_settled(source) : FUTURE_NORMAL;
+
+    if (phase == FUTURE_FAILED)
+        return rota__future_end_failed(future, source->task.error, more);
+    if (phase != FUTURE_NORMAL)
+        return future_cancel(future) != FUTURE_TOO_LATE && collected(future, more);
+    if (future_begin_completing(future) == FUTURE_TOO_LATE)
+        return false;
+    if (source != NULL) {
+        future->result = source->result;
+        rota__future_keep_value(future, source);
+    }
+    future_end_completing(future, FUTURE_NORMAL);
+    return collected(future, more);
 }
 
 void rota__future_refuse(rota_future *future)

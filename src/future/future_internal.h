@@ -31,6 +31,7 @@
 #include <rota/future.h>
 
 typedef struct rota__event rota__event;
+typedef struct rota__action_queue rota__action_queue;
 typedef struct rota__keeper rota__keeper;
 
 #define ROTA__NOT_SCHEDULED INT64_MIN
@@ -44,6 +45,7 @@ struct rota_future {
     rota__atomic(rota__event *) event;   /* event.c only; made on demand */
     rota__atomic(uintptr_t) keeper;      /* keeper.c only */
     rota__atomic(rota_ns) time;          /* of its next run; or ROTA__NOT_SCHEDULED */
+    rota_future *value_of;               /* whose result its own is, and is kept for it; or NULL */
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct rota_future) <= 128,
@@ -82,6 +84,25 @@ void rota__future_run(rota_future *future);
 /* One run of a periodic task: true if it is pending again, with another run to come. */
 bool rota__future_run_and_reset(rota_future *future);
 
+/* As rota__future_run; what follows from the end is appended to `more` instead of run. */
+void rota__future_run_into(rota_future *future, rota__action_queue *more);
+
+/* From inside the body that runs it: it does not end with the body, but is pending after it, and
+   `after` is called then. If somebody has ended it meanwhile its argument is discarded instead. */
+void rota__future_defer(void (*after)(rota_future *future));
+bool rota__future_is_deferred(void); /* from there, too */
+
+/* From there, too: unless the body fails, it ends as `source`, which is done, has. */
+void rota__future_follow(const rota_future *source);
+
+/* Ends a future that nobody runs as `source`, which is done, has, or with NULL without one. False:
+   it was done. What follows is appended to `more`. The argument is not discarded. */
+bool rota__future_end_like(rota_future *future, rota_future *source, rota__action_queue *more);
+bool rota__future_end_failed(rota_future *future, int code, rota__action_queue *more);
+
+/* Its result is the one of `source`, which is kept as long as it. */
+void rota__future_keep_value(rota_future *future, rota_future *source);
+
 /* The end of a task that no executor took: cancelled, argument and discard untouched (OWN-05). */
 void rota__future_refuse(rota_future *future);
 
@@ -90,10 +111,10 @@ void rota__future_refuse(rota_future *future);
 typedef struct rota__action rota__action;
 
 /* Actions to run, in order. */
-typedef struct rota__action_queue {
+struct rota__action_queue {
     rota__action *first;
     rota__action *last;
-} rota__action_queue;
+};
 
 /* In memory of whoever adds it, until it is run or removed. */
 struct rota__action {
@@ -126,8 +147,13 @@ bool rota__future_remove(rota_future *future, rota__action *action);
  */
 void rota__future_collect(rota_future *future, rota__action_queue *queue);
 
-/* The same, and runs the actions and what follows from them: a loop, however long the chain. */
+/* Runs what is in there, and what follows from that: a loop, however long the chain. */
+void rota__actions_run(rota__action_queue *queue);
+
+/* Both. */
 void rota__future_finish(rota_future *future);
+
+size_t rota__future_count_actions(rota_future *future); /* but for threads that wait */
 
 /* Checks what a future that no one uses at the moment must be like. */
 void rota__future_check(const rota_future *future);
@@ -145,7 +171,7 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper);
 
 /* Who took the task out, before it goes to anybody else. Nobody is told after that, though somebody
    may be on the way to `ended` still. */
-void rota__future_unkeep(rota_future *future);
+bool rota__future_unkeep(rota_future *future); /* false: it was not kept, or its keeper is told */
 
 void rota__future_tell_keeper(rota_future *future); /* F6 */
 

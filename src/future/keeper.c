@@ -22,7 +22,7 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper)
     rota__store_release(&future->keeper, (uintptr_t)keeper); /* pairs with tell_keeper */
 }
 
-void rota__future_unkeep(rota_future *future)
+bool rota__future_unkeep(rota_future *future)
 {
     uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of K2 */
     unsigned turns = 0;
@@ -32,9 +32,10 @@ void rota__future_unkeep(rota_future *future)
             rota__backoff(&turns);
             word = rota__load_acquire(&future->keeper);
         } else if (rota__cas_acq_rel(&future->keeper, &word, 0)) {
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 void rota__future_tell_keeper(rota_future *future)

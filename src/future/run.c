@@ -7,9 +7,50 @@
 
 struct future_run {
     rota__run run;
-    bool once;    /* the first run is the last */
-    bool pending; /* out: it is NEW again */
+    bool once;                          /* the first run is the last */
+    void (*after)(rota_future *future); /* it does not end with this run; or NULL */
+    future_phase follows;     /* how another future ended that it is to end like; NEW: none */
+    rota__action_queue *more; /* for what follows from its end; NULL: that is run at once */
+    bool pending;             /* out: it is NEW again */
 };
+
+/* What the calling thread runs. */
+static struct future_run *this_run(void)
+{
+    rota__run *run = ROTA__CONTAINER(rota__self()->current, rota__run, execution);
+
+    return ROTA__CONTAINER(run, struct future_run, run);
+}
+
+void rota__future_defer(void (*after)(rota_future *future))
+{
+    this_run()->after = after;
+}
+
+bool rota__future_is_deferred(void)
+{
+    return this_run()->after != NULL;
+}
+
+void rota__future_follow(const rota_future *source)
+{
+    struct future_run *self = this_run();
+
+    self->follows = future_phase_settled(source);
+    if (self->follows != FUTURE_NORMAL)
+        self->run.execution.error = self->follows == FUTURE_FAILED ? source->task.error : 0;
+}
+
+/* -- The end of a run ----------------------------------------------------- */
+
+/* What follows from being done. */
+static void finish(const struct future_run *self, rota_future *future)
+{
+    if (self->more != NULL)
+        rota__future_collect(future, self->more);
+    else
+        rota__future_finish(future);
+}
 
 /* The body's outcome becomes the future's, unless somebody was quicker. True: it did. */
 static bool complete_as_runner(rota_future *future, int error, void *result)
@@ -22,6 +63,28 @@ static bool complete_as_runner(rota_future *future, int error, void *result)
     return true;
 }
 
+static bool cancel_as_runner(rota_future *future)
+{
+    bool has_won = future_cancel(future) != FUTURE_TOO_LATE;
+
+    future_leave(future);
+    return has_won;
+}
+
+/* It is pending again, or somebody has ended it. */
+static void leave(struct future_run *self, rota_future *future, int error)
+{
+    self->pending = future_leave(future) == FUTURE_NEW; /* before any code of the user's */
+    if (self->after == NULL) {
+        if (error == 0)
+            rota__future_free_result(future, self->run.result); /* nobody will see it: OWN-17 */
+    } else if (self->pending) {
+        self->after(future);
+    } else {
+        rota__future_discard_argument(future); /* which it was to need later: F4 */
+    }
+}
+
 static void body_ended(rota__run *run)
 {
     struct future_run *self = ROTA__CONTAINER(run, struct future_run, run);
@@ -29,21 +92,25 @@ static void body_ended(rota__run *run)
     int error = run->execution.error;
 
     rota__execution_end(&run->execution);
-    bool completes = self->once || error != 0;
-    if (completes && complete_as_runner(future, error, run->result)) {
-        rota__future_finish(future);
+    if (self->follows > FUTURE_FAILED) {
+        if (cancel_as_runner(future))
+            finish(self, future);
+    } else if (((self->once && self->after == NULL) || error != 0)
+               && complete_as_runner(future, error, run->result)) {
+        finish(self, future);
     } else {
-        self->pending = future_leave(future) == FUTURE_NEW; /* before any code of the user's */
-        if (error == 0)
-            rota__future_free_result(future, run->result); /* nobody will see it: OWN-17 */
+        leave(self, future, error);
     }
     if (future->task.periodic && !self->pending)
         rota__future_discard_argument(future); /* F4 */
 }
 
-static bool run_body(rota_future *future, bool once)
+/* -- Running -------------------------------------------------------------- */
+
+static bool run_body(rota_future *future, bool once, rota__action_queue *more)
 {
-    struct future_run self = {.run = {.task = &future->task, .ended = body_ended}, .once = once};
+    struct future_run self = {
+        .run = {.task = &future->task, .ended = body_ended}, .once = once, .more = more};
 
     rota__execution_begin(&self.run.execution, future);
     if (!future_claim(future, &self.run.execution)) { /* F3 */
@@ -56,10 +123,15 @@ static bool run_body(rota_future *future, bool once)
 
 void rota__future_run(rota_future *future)
 {
-    run_body(future, true);
+    run_body(future, true, NULL);
+}
+
+void rota__future_run_into(rota_future *future, rota__action_queue *more)
+{
+    run_body(future, true, more);
 }
 
 bool rota__future_run_and_reset(rota_future *future)
 {
-    return run_body(future, false);
+    return run_body(future, false, NULL);
 }

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * again.c - a call that is tried again when it fails, or twice when it is late.
+ *
+ *   Y1  An errand is there until its promise is done, and no try and no timer of it
+ *       is left: each of those is one reference.
+ *   Y2  A try is under way when it is in `tries`, with the lock held. Who ends the
+ *       promise then cancels all that are.
+ */
+#include "compose/compose_internal.h"
+
+#include "base/alloc.h"
+#include "base/mutex.h"
+#include "base/time.h"
+
+#include <rota/sched.h>
+
+enum { MOST_TRIES = 2 }; /* at a time */
+
+typedef struct errand {
+    rota__atomic(uint32_t) references; /* Y1 */
+    rota__atomic(bool) has_begun;      /* any try */
+    rota_executor *executor;
+    rota_call call;
+    rota_future *promise; /* a holder: it is the one that ends it */
+    rota__mutex lock;     /* the rest */
+    rota_future *tries[MOST_TRIES];
+    rota_future *timer;
+    bool is_over;
+    bool is_hedge;
+    unsigned left; /* tries that may still begin */
+    rota_ns delay; /* before the next */
+    rota_retry_options options;
+    uint64_t random;
+} errand;
+
+static void unref(errand *self)
+{
+    if (rota__sub_acq_rel(&self->references, 1) != 1) /* pairs with the others' */
+        return;
+    if (!rota__load_relaxed(&self->has_begun) && self->call.discard != NULL)
+        self->call.discard(self->call.arg);
+    rota_future_unref(self->promise);
+    rota__free(self, sizeof *self);
+}
+
+static errand *ref(errand *self)
+{
+    rota__add_relaxed(&self->references, 1);
+    return self;
+}
+
+/* -- Tries ---------------------------------------------------------------- */
+
+static void *try_it(void *arg)
+{
+    errand *self = arg;
+
+    rota__store_relaxed(&self->has_begun, true);
+    return self->call.fn(self->call.arg);
+}
+
+static void try_dropped(void *arg)
+{
+    (void)arg; /* the errand may have another; unref tells */
+}
+
+static void next_try(errand *self);
+
+/* With the lock held: how many are under way. */
+static size_t count_tries(const errand *self)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < MOST_TRIES; i++)
+        count += self->tries[i] != NULL;
+    return count;
+}
+
+/* True: it was the last that was under way, and there will be no other. */
+static bool try_is_over(errand *self, const rota_future *tried)
+{
+    bool is_last;
+
+    rota__mutex_lock(&self->lock);
+    for (size_t i = 0; i < MOST_TRIES; i++) {
+        if (self->tries[i] == tried)
+            self->tries[i] = NULL;
+    }
+    is_last = count_tries(self) == 0;
+    rota__mutex_unlock(&self->lock);
+    return is_last;
+}
+
+/* The errand ends as this one has. */
+static void end_like(errand *self, rota_future *tried)
+{
+    rota__action_queue more = {NULL, NULL};
+
+    rota__future_end_like(self->promise, tried, &more);
+    rota__actions_run(&more);
+}
+
+static bool is_worth_it(errand *self, rota_future *tried)
+{
+    const rota_retry_options *options = &self->options;
+
+    if (self->is_hedge || self->left == 0 || rota_future_is_done(self->promise)
+        || rota_future_state_of(tried) != ROTA_FUTURE_FAILED)
+        return false;
+    return options->retries == NULL || options->retries(rota_future_error(tried), options->ctx);
+}
+
+static int schedule_next(errand *self);
+
+static void tried(rota_future *attempt, void *arg)
+{
+    errand *self = arg;
+    bool has_succeeded = rota_future_state_of(attempt) == ROTA_FUTURE_SUCCEEDED;
+    bool is_last = try_is_over(self, attempt);
+
+    if (has_succeeded
+        || (is_last && (!is_worth_it(self, attempt) || schedule_next(self) != ROTA_OK)))
+        end_like(self, attempt);
+    rota_future_unref(attempt);
+    unref(self);
+}
+
+/* Y2. False: the errand is over. */
+static bool enter(errand *self, rota_future *attempt)
+{
+    bool is_open;
+
+    rota__mutex_lock(&self->lock);
+    is_open = !self->is_over;
+    for (size_t i = 0; is_open && i < MOST_TRIES; i++) {
+        if (self->tries[i] == NULL) {
+            self->tries[i] = attempt;
+            break;
+        }
+    }
+    rota__mutex_unlock(&self->lock);
+    return is_open;
+}
+
+static int begin_try(errand *self)
+{
+    rota_call call = {.fn = try_it,
+                      .arg = self,
+                      .discard = try_dropped,
+                      .free_result = self->call.free_result,
+                      .name = self->call.name};
+    rota_future *attempt;
+    int status;
+
+    ref(self); /* Y1: the try's */
+    status = rota_submit_call(self->executor, &call, &attempt);
+    if (status != ROTA_OK) {
+        unref(self);
+        return status;
+    }
+    if (!enter(self, attempt))
+        rota_future_cancel_now(attempt);
+    status = rota_when_done(attempt, NULL, tried, self, NULL);
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    rota_future_cancel_now(attempt); /* no memory: nobody would hear of its end */
+    try_is_over(self, attempt);
+    rota_future_get_timed(attempt, 0, NULL);
+    rota_future_unref(attempt);
+    return status;
+}
+
+static void next_try(errand *self)
+{
+    int status;
+
+    self->left--;
+    status = begin_try(self);
+    if (status != ROTA_OK && !self->is_hedge)
+        rota_promise_fail(self->promise, status);
+}
+
+/* -- Later ---------------------------------------------------------------- */
+
+static void *it_is_time(void *arg)
+{
+    errand *self = arg;
+
+    if (!rota_future_is_done(self->promise))
+        next_try(self);
+    unref(self);
+    return NULL;
+}
+
+static void timer_dropped(void *arg)
+{
+    unref(arg);
+}
+
+static double random_part(errand *self)
+{
+    self->random = self->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(self->random >> 11) / 9007199254740992.0; /* 2^53 */
+}
+
+static rota_ns next_delay(errand *self)
+{
+    const rota_retry_options *options = &self->options;
+    rota_ns delay = self->delay;
+    double next = (double)delay * (options->factor > 0 ? options->factor : 2);
+
+    self->delay = next < (double)ROTA_HOURS(24 * 365) ? (rota_ns)next : ROTA_HOURS(24 * 365);
+    if (options->cap > 0 && self->delay > options->cap)
+        self->delay = options->cap;
+    return delay - (rota_ns)((double)delay * options->jitter * random_part(self));
+}
+
+static int schedule_in(errand *self, rota_ns delay)
+{
+    rota_call call = {.fn = it_is_time, .arg = self, .discard = timer_dropped};
+    rota_executor *ex = rota__timer();
+    rota_future *set;
+    int status;
+
+    if (ex == NULL)
+        return ROTA_ENOMEM;
+    ref(self); /* Y1: the timer's */
+    status = rota_schedule_call(ex, &call, delay, 0, &set);
+    if (status != ROTA_OK) {
+        rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
+        return status;
+    }
+    rota__mutex_lock(&self->lock);
+    rota_future *before = self->timer;
+    self->timer = set;
+    bool is_over = self->is_over;
+    rota__mutex_unlock(&self->lock);
+    rota_future_unref(before);
+    if (is_over)
+        rota_future_cancel(set);
+    return ROTA_OK;
+}
+
+static int schedule_next(errand *self)
+{
+    return schedule_in(self, next_delay(self));
+}
+
+/* -- The end -------------------------------------------------------------- */
+
+/* Of the promise, however it came: Y2. */
+static void over(rota_future *promise, void *arg)
+{
+    errand *self = arg;
+    rota_future *under_way[MOST_TRIES + 1];
+
+    (void)promise;
+    rota__mutex_lock(&self->lock);
+    self->is_over = true;
+    for (size_t i = 0; i < MOST_TRIES; i++)
+        under_way[i] = rota_future_ref(self->tries[i]);
+    under_way[MOST_TRIES] = self->timer;
+    self->timer = NULL;
+    rota__mutex_unlock(&self->lock);
+    for (size_t i = 0; i <= MOST_TRIES; i++) {
+        rota_future_cancel_now(under_way[i]);
+        rota_future_unref(under_way[i]);
+    }
+    unref(self);
+}
+
+static errand *errand_new(rota_executor *ex, const rota_call *call)
+{
+    errand *self = rota__alloc(sizeof *self);
+
+    if (self == NULL)
+        return NULL;
+    *self = (errand){.executor = ex, .call = *call, .random = (uint64_t)rota__now()};
+    rota__store_relaxed(&self->references, 1);
+    rota__store_relaxed(&self->has_begun, false);
+    if (rota_promise_new(&self->promise) == ROTA_OK)
+        return self;
+    rota__free(self, sizeof *self);
+    return NULL;
+}
+
+/* What fails now has not happened: the argument is still the caller's. */
+static int abandon(errand *self, int status)
+{
+    self->call.discard = NULL;
+    rota_future_cancel(self->promise);
+    unref(self);
+    return status;
+}
+
+/* Begins the first try. With the caller's reference, which it takes. */
+static int begin(errand *self, rota_ns later, rota_future **out)
+{
+    rota_future *promise = rota_future_ref(self->promise);
+    int status = rota_when_done(promise, NULL, over, ref(self), NULL);
+
+    if (status != ROTA_OK)
+        unref(self);
+    else
+        status = begin_try(self);
+    if (status == ROTA_OK && self->is_hedge)
+        schedule_in(self, later); /* without memory it is tried once */
+    if (status != ROTA_OK) {
+        status = abandon(self, status);
+        rota_future_unref(promise);
+        return status;
+    }
+    *out = promise;
+    unref(self);
+    return ROTA_OK;
+}
+
+static bool are_possible(const rota_retry_options *options)
+{
+    return options->attempts > 0 && options->first_delay >= 0 && options->cap >= 0
+           && options->factor >= 0 && options->jitter >= 0 && options->jitter <= 1;
+}
+
+int rota_retry(rota_executor *ex, const rota_call *call, const rota_retry_options *options,
+               rota_future **out)
+{
+    errand *self;
+
+    if (ex == NULL || call == NULL || call->fn == NULL || options == NULL || out == NULL
+        || !are_possible(options))
+        return ROTA_EINVAL;
+    self = errand_new(ex, call);
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    self->options = *options;
+    self->left = options->attempts - 1;
+    self->delay = options->first_delay;
+    return begin(self, 0, out);
+}
+
+int rota_hedge(rota_executor *ex, const rota_call *call, rota_ns delay, rota_future **out)
+{
+    errand *self;
+
+    if (ex == NULL || call == NULL || call->fn == NULL || out == NULL)
+        return ROTA_EINVAL;
+    self = errand_new(ex, call);
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    self->is_hedge = true;
+    self->left = 1;
+    return begin(self, delay, out);
+}

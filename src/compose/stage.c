@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stage.c - a stage waits for its sources, runs its step, and ends.
+ */
+#include "compose/compose_internal.h"
+
+#include "base/alloc.h"
+
+/* -- Sources -------------------------------------------------------------- */
+
+static bool has_ties(const rota__stage *stage)
+{
+    return stage->action.run == NULL;
+}
+
+static void leave_ties(rota__ties *ties)
+{
+    if (rota__sub_acq_rel(&ties->users, 1) == 1) /* pairs with the others' */
+        rota__free(ties, sizeof *ties + ties->n * sizeof ties->tie[0]);
+}
+
+/* X4 */
+static void let_sources_go(void *arg)
+{
+    rota__stage *stage = arg;
+
+    if (stage->kind->ended != NULL)
+        stage->kind->ended(stage);
+    if (!has_ties(stage)) {
+        rota__future_unpin(stage->source);
+        return;
+    }
+    for (size_t i = 0; i < stage->ties->n; i++)
+        rota__future_unpin(stage->ties->tie[i].source);
+    leave_ties(stage->ties);
+}
+
+/* -- Cutting ties --------------------------------------------------------- */
+
+enum { TIED = 1, TAKEN = 2 }; /* all are made; the first that is done is known */
+
+static void cut(rota__tie *tie)
+{
+    rota__stage *stage = tie->stage;
+    rota__ties *ties = stage->ties;
+
+    if (!rota__future_remove(tie->source, &tie->action))
+        return; /* it runs, and sees to this itself */
+    leave_ties(ties);
+    rota__future_unpin(&stage->future); /* X2 */
+}
+
+/* All that are left, with the stage and its ties held by the caller. */
+static void cut_all(rota__stage *stage, const rota__tie *but)
+{
+    rota__ties *ties = stage->ties;
+
+    for (size_t i = 0; i < ties->n; i++) {
+        if (&ties->tie[i] != but)
+            cut(&ties->tie[i]);
+    }
+}
+
+/*
+ * Cancels a source, which may own its sources, and so on: in a loop. One that is to
+ * be cancelled while this thread cancels another goes into that one's `next`.
+ */
+static void cancel_source(rota_future *source)
+{
+    rota_thread *self = rota__self();
+    void **outer = self->cancelling;
+    void *next = NULL;
+
+    rota__future_pin(source);
+    if (outer != NULL && *outer == NULL) {
+        *outer = source;
+        return;
+    }
+    self->cancelling = &next;
+    do {
+        rota_future_cancel(source);
+        rota__future_unpin(source);
+        source = next;
+        next = NULL;
+    } while (source != NULL);
+    self->cancelling = outer;
+}
+
+static void cancel_sources(rota__stage *stage)
+{
+    if (!has_ties(stage)) {
+        cancel_source(stage->source);
+        return;
+    }
+    for (size_t i = 0; i < stage->ties->n; i++)
+        cancel_source(stage->ties->tie[i].source);
+}
+
+/* X3: somebody else has ended it. */
+static void ended(rota__keeper *mine, rota_future *future)
+{
+    rota__stage *stage = (rota__stage *)future;
+    bool is_cut = false;
+
+    (void)mine;
+    if (has_ties(stage))
+        cut_all(stage, NULL);
+    else
+        is_cut = rota__future_remove(stage->source, &stage->action);
+    if (rota__stage_owns(stage) && rota_future_state_of(future) == ROTA_FUTURE_CANCELED)
+        cancel_sources(stage);
+    if (is_cut)
+        rota__future_unpin(future); /* X2: the tie, */
+    rota__future_unpin(future);     /* and the task */
+}
+
+static rota__keeper keeper = {.ended = ended};
+
+/* -- Going on ------------------------------------------------------------- */
+
+/* It ends without its step. */
+static void end_like(rota__stage *stage, rota_future *source, rota__action_queue *more)
+{
+    if (rota__future_end_like(&stage->future, source, more))
+        let_sources_go(stage); /* X4 */
+    rota__future_unpin(&stage->future);
+}
+
+static void refused(rota__stage *stage, int status, rota__action_queue *more)
+{
+    if (stage->kind->runs_anyway)
+        rota__future_run_into(&stage->future, more);
+    else if (rota__future_end_failed(&stage->future, status, more))
+        let_sources_go(stage); /* X4 */
+    rota__future_unpin(&stage->future);
+}
+
+/* The sources are done, as far as it needs them, and the keeper is gone: X3. */
+static void go_on(rota__stage *stage, rota__action_queue *more)
+{
+    rota_executor *executor = rota__stage_executor(stage);
+    rota_future *passed;
+    int status;
+
+    if (rota_future_is_done(&stage->future)) { /* who ended it has seen to the sources */
+        rota__future_unpin(&stage->future);
+        return;
+    }
+    passed = stage->kind->passes(stage);
+    if (passed != NULL || stage->kind->step == NULL) {
+        end_like(stage, passed, more);
+    } else if (executor == NULL) {
+        rota__future_run_into(&stage->future, more);
+        rota__future_unpin(&stage->future);
+    } else {
+        status = rota_execute_task(executor, &stage->future.task);
+        if (status != ROTA_OK)
+            refused(stage, status, more);
+    }
+}
+
+static void source_done(rota__action *action, rota__action_queue *more)
+{
+    rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
+
+    if (rota__future_unkeep(&stage->future))
+        go_on(stage, more);
+    rota__future_unpin(&stage->future); /* X2 */
+}
+
+static void last_done(rota__stage *stage, rota__action_queue *more)
+{
+    if (rota__sub_acq_rel(&stage->ties->waiting, 1) == 1 /* pairs with the others' */
+        && rota__future_unkeep(&stage->future))
+        go_on(stage, more);
+}
+
+/* Who comes second of the first that is done and who makes the ties, cuts them. */
+static void first_done(rota__stage *stage, rota__tie *tie, rota__action_queue *more)
+{
+    rota__ties *ties = stage->ties;
+    uint32_t flags = rota__or_acq_rel(&ties->flags, TAKEN);
+
+    if (flags & TAKEN || !rota__future_unkeep(&stage->future))
+        return;
+    ties->first = tie->source;
+    if (flags & TIED)
+        cut_all(stage, tie);
+    go_on(stage, more);
+}
+
+static void one_done(rota__action *action, rota__action_queue *more)
+{
+    rota__tie *tie = ROTA__CONTAINER(action, rota__tie, action);
+    rota__stage *stage = tie->stage;
+    rota__ties *ties = stage->ties;
+
+    if (stage->kind->needs_all)
+        last_done(stage, more);
+    else
+        first_done(stage, tie, more);
+    leave_ties(ties);
+    rota__future_unpin(&stage->future); /* X2 */
+}
+
+/* -- Making one ----------------------------------------------------------- */
+
+static void *run_step(void *arg)
+{
+    rota__stage *stage = arg;
+    void *result = stage->kind->step(stage);
+
+    if (!rota__future_is_deferred())
+        let_sources_go(stage); /* X4 */
+    return result;
+}
+
+static rota__stage *new_stage(const rota__stage_kind *kind, rota_executor *ex, rota__step_fn fn,
+                              void *arg, bool held)
+{
+    rota_call call = {.fn = run_step, .discard = let_sources_go};
+    rota__stage *stage = (rota__stage *)rota__future_new(&call, held, sizeof *stage);
+
+    if (stage == NULL)
+        return NULL;
+    stage->future.task.call.arg = stage;
+    stage->kind = kind;
+    rota__store_relaxed(&stage->executor, (uintptr_t)ex);
+    stage->fn = fn;
+    stage->arg = arg;
+    stage->action.run = NULL;
+    return stage;
+}
+
+rota__stage *rota__stage_new(const rota__stage_kind *kind, rota_future *source, rota_executor *ex,
+                             rota__step_fn fn, void *arg, bool held)
+{
+    rota__stage *stage = new_stage(kind, ex, fn, arg, held);
+
+    if (stage == NULL)
+        return NULL;
+    stage->action.run = source_done;
+    stage->source = source;
+    rota__future_pin(source); /* X1 */
+    return stage;
+}
+
+/* Runs what follows from an action that will not be run, as its source is done. */
+static void run_now(rota__action *action)
+{
+    rota__action_queue more = {NULL, NULL};
+
+    action->run(action, &more);
+    rota__actions_run(&more);
+}
+
+void rota__stage_start(rota__stage *stage)
+{
+    rota__future_pin(&stage->future); /* X2 */
+    rota__future_keep(&stage->future, &keeper);
+    if (!rota__future_add(stage->source, &stage->action))
+        run_now(&stage->action);
+}
+
+int rota__stage_follow(const rota__stage_kind *kind, rota_future *source, rota_executor *ex,
+                       rota__step_fn fn, void *arg, rota_future **out)
+{
+    rota__stage *stage = rota__stage_new(kind, source, ex, fn, arg, out != NULL);
+
+    if (stage == NULL)
+        return ROTA_ENOMEM;
+    if (out != NULL)
+        *out = &stage->future;
+    rota__stage_start(stage);
+    return ROTA_OK;
+}
+
+static rota__ties *make_ties(rota__stage *stage, rota_future *const *sources, size_t n)
+{
+    rota__ties *ties;
+
+    if (n > UINT32_MAX / 2)
+        return NULL;
+    ties = rota__alloc(sizeof *ties + n * sizeof ties->tie[0]);
+    if (ties == NULL)
+        return NULL;
+    rota__store_relaxed(&ties->users, (uint32_t)n + 2); /* the stage, and who makes it */
+    rota__store_relaxed(&ties->waiting, (uint32_t)n + 1);
+    rota__store_relaxed(&ties->flags, 0);
+    ties->first = NULL;
+    ties->n = n;
+    for (size_t i = 0; i < n; i++) {
+        ties->tie[i] =
+            (rota__tie){.action = {.run = one_done}, .source = sources[i], .stage = stage};
+        rota__future_pin(sources[i]); /* X1 */
+    }
+    return ties;
+}
+
+/* From the first that is done on the rest need not be tied. */
+static size_t tie_all(rota__stage *stage)
+{
+    rota__ties *ties = stage->ties;
+
+    for (size_t i = 0; i < ties->n; i++) {
+        if (!stage->kind->needs_all && rota__load_acquire(&ties->flags) & TAKEN)
+            return i;
+        rota__future_pin(&stage->future); /* X2 */
+        if (!rota__future_add(ties->tie[i].source, &ties->tie[i].action))
+            run_now(&ties->tie[i].action);
+    }
+    return ties->n;
+}
+
+static void cut_made(rota__stage *stage, size_t made)
+{
+    for (size_t i = 0; i < made; i++)
+        cut(&stage->ties->tie[i]);
+}
+
+/* Who made the ties was counted as one of those it waits for. */
+static void end_tying(rota__stage *stage, size_t made)
+{
+    rota__ties *ties = stage->ties;
+    rota__action_queue more = {NULL, NULL};
+
+    for (size_t i = made; i < ties->n; i++)
+        leave_ties(ties);
+    if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) /* pairs with first_done */
+        cut_made(stage, made);
+    if (stage->kind->needs_all)
+        last_done(stage, &more);
+    leave_ties(ties);
+    rota__actions_run(&more);
+}
+
+int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *sources, size_t n,
+                            rota_executor *ex, rota__step_fn fn, void *arg, rota_future **out)
+{
+    rota__stage *stage = new_stage(kind, ex, fn, arg, true);
+
+    if (stage == NULL)
+        return ROTA_ENOMEM;
+    stage->ties = make_ties(stage, sources, n);
+    if (stage->ties == NULL) {
+        rota__future_refuse(&stage->future);
+        rota_future_unref(&stage->future);
+        return ROTA_ENOMEM;
+    }
+    rota__future_keep(&stage->future, &keeper);
+    *out = &stage->future;
+    end_tying(stage, tie_all(stage));
+    return ROTA_OK;
+}
+
+/* -- From inside a step --------------------------------------------------- */
+
+void *rota__stage_value(rota__stage *stage, rota_future *source, void *value)
+{
+    if (value != NULL && value == source->result)
+        rota__future_keep_value(&stage->future, source);
+    return value;
+}
+
+/* Its source, from now on: X1. */
+static void set_source(rota__stage *stage, rota_future *source)
+{
+    let_sources_go(stage);
+    stage->action.run = source_done;
+    stage->source = source;
+    rota__future_pin(source);
+}
+
+static rota_future *pass_source(rota__stage *stage)
+{
+    return stage->source;
+}
+
+static const rota__stage_kind inner_kind = {.passes = pass_source};
+
+/* Its body is over, and it waits again. */
+static void wait_for_inner(rota_future *future)
+{
+    rota__stage *stage = (rota__stage *)future;
+    rota_future *inner = stage->source;
+
+    rota__future_pin(inner);  /* who ends the stage now lets it go */
+    rota__future_pin(future); /* X2: as the task that this was is over */
+    rota__stage_start(stage);
+    if (rota_future_is_done(future))
+        rota__future_tell_keeper(future); /* who ended it before it was kept could not: X3 */
+    rota__future_unpin(inner);
+}
+
+void *rota__stage_end_as(rota__stage *stage, rota_future *inner)
+{
+    if (inner == NULL)
+        return rota__self()->current->error != 0 ? NULL : rota_fail(ROTA_EINVAL);
+    if (inner == &stage->future) {
+        rota_future_unref(inner);
+        return rota_fail(ROTA_EDEADLOCK);
+    }
+    set_source(stage, inner);
+    stage->kind = &inner_kind;
+    rota_future_unref(inner); /* OWN-20: it is no holder */
+    if (!rota_future_is_done(inner)) {
+        rota__future_defer(wait_for_inner);
+        return NULL;
+    }
+    rota__future_follow(inner);
+    return rota__stage_value(stage, inner, inner->result);
+}
+
+rota__stage *rota__as_stage(rota_future *future)
+{
+    return future->task.call.fn == run_step ? (rota__stage *)future : NULL;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - the one timer of the process, made at first use; timeouts, and executors
+ * that wait before they pass a task on.
+ */
+#include "compose/compose_internal.h"
+
+#include "base/alloc.h"
+#include "base/lobby.h"
+#include "base/time.h"
+
+#include <rota/sched.h>
+
+/* -- The timer ------------------------------------------------------------ */
+
+static rota__atomic(rota_executor *) timer;
+static rota__mutex timer_lock; /* held by who makes it */
+
+/* Of a parent process, it is as if it had ended. */
+static bool is_good(rota_executor *made)
+{
+    return made != NULL && !rota_is_shutdown(made);
+}
+
+static rota_executor *make_timer(void)
+{
+    rota_sched_options options = {.core_threads = 1,
+                                  .core_may_time_out = true,
+                                  .keep_alive = ROTA_SEC(1),
+                                  .threads = {.name = "rota-timer"}};
+    rota_executor *made;
+
+    if (rota_sched_new(&options, &made) != ROTA_OK)
+        return NULL;
+    rota__store_release(&timer, made); /* pairs with rota__timer */
+    return made;
+}
+
+rota_executor *rota__timer(void)
+{
+    rota_executor *made = rota__load_acquire(&timer); /* pairs with make_timer */
+
+    if (is_good(made))
+        return made;
+    rota__mutex_lock(&timer_lock);
+    made = rota__load_acquire(&timer);
+    if (!is_good(made))
+        made = make_timer();
+    rota__mutex_unlock(&timer_lock);
+    return made;
+}
+
+#ifndef ROTA_EXPLORE
+/* So that a clean program is clean to tools that look for what is left. */
+__attribute__((destructor)) static void end_timer(void)
+{
+    rota_executor *made = rota__load_acquire(&timer);
+
+    if (!is_good(made))
+        return;
+    rota__store_relaxed(&timer, NULL);
+    rota_shutdown_now(made, NULL);
+    if (rota_await_termination(made, ROTA_SEC(1)) == ROTA_OK)
+        rota_executor_free(made);
+}
+#endif
+
+/* -- Timeouts ------------------------------------------------------------- */
+
+enum { NONE = 0, CLOSED = 1 }; /* of a stage's word `timer`, which else is a future */
+
+static void stop_timer(rota__stage *stage)
+{
+    uintptr_t word = rota__swap_acq_rel(&stage->timer, CLOSED); /* pairs with set_timer */
+
+    if (word == NONE || word == CLOSED)
+        return;
+    rota_future_cancel((rota_future *)word);
+    rota_future_unref((rota_future *)word);
+}
+
+static rota_future *pass_source(rota__stage *stage)
+{
+    return stage->source;
+}
+
+static const rota__stage_kind timeout_kind = {.passes = pass_source, .ended = stop_timer};
+static const rota__stage_kind value_kind = {.passes = pass_source, .ended = stop_timer};
+
+static void time_out(rota__stage *stage)
+{
+    if (stage->kind == &value_kind)
+        rota_promise_complete(&stage->future, stage->arg);
+    else
+        rota_promise_fail(&stage->future, ROTA_ETIMEDOUT);
+}
+
+static void forget(void *arg)
+{
+    rota__stage *stage = arg;
+
+    rota__future_unpin(&stage->future);
+}
+
+static void *expire(void *arg)
+{
+    time_out(arg);
+    forget(arg);
+    return NULL;
+}
+
+static int set_timer(rota__stage *stage, rota_ns timeout)
+{
+    rota_call call = {.fn = expire, .arg = stage, .discard = forget};
+    rota_executor *ex = rota__timer();
+    uintptr_t none = NONE;
+    rota_future *set;
+    int status = ROTA_ENOMEM;
+
+    rota__future_pin(&stage->future); /* the timer's */
+    if (ex != NULL)
+        status = rota_schedule_call(ex, &call, timeout, 0, &set);
+    if (status != ROTA_OK) {
+        rota__future_unpin(&stage->future);
+        return status;
+    }
+    if (!rota__cas_acq_rel(&stage->timer, &none, (uintptr_t)set)) { /* it has ended meanwhile */
+        rota_future_cancel(set);
+        rota_future_unref(set);
+    }
+    return ROTA_OK;
+}
+
+static int follow_for(const rota__stage_kind *kind, rota_future *f, rota_ns timeout, void *value,
+                      rota_future **out)
+{
+    rota__stage *stage;
+    int status = ROTA_OK;
+
+    if (f == NULL || out == NULL)
+        return ROTA_EINVAL;
+    stage = rota__stage_new(kind, f, NULL, (rota__step_fn){NULL}, value, true);
+    if (stage == NULL)
+        return ROTA_ENOMEM;
+    rota__store_relaxed(&stage->timer, NONE);
+    rota__stage_start(stage);
+    if (timeout <= 0)
+        time_out(stage); /* without effect if f is done */
+    else if (timeout != ROTA_FOREVER && !rota_future_is_done(&stage->future))
+        status = set_timer(stage, timeout);
+    if (status == ROTA_OK) {
+        *out = &stage->future;
+        return ROTA_OK;
+    }
+    rota_future_cancel(&stage->future);
+    rota_future_unref(&stage->future);
+    return status;
+}
+
+int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out)
+{
+    return follow_for(&timeout_kind, f, timeout, NULL, out);
+}
+
+int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out)
+{
+    return follow_for(&value_kind, f, timeout, value, out);
+}
+
+/* -- Executors that wait first -------------------------------------------- */
+
+typedef struct delayed {
+    rota_executor *executor;
+    rota_ns delay;
+    rota__mutex lock;
+    size_t under_way;
+    rota__lobby waiters; /* for the last of them */
+} delayed;
+
+typedef struct parcel {
+    delayed *from;
+    rota_task *task;
+} parcel;
+
+static void arrived(parcel *mine)
+{
+    delayed *self = mine->from;
+
+    rota__free(mine, sizeof *mine);
+    rota__mutex_lock(&self->lock);
+    if (--self->under_way == 0)
+        rota__lobby_open(&self->waiters);
+    rota__mutex_unlock(&self->lock);
+}
+
+static void *pass_on(void *arg)
+{
+    parcel *mine = arg;
+
+    if (rota_execute_task(mine->from->executor, mine->task) != ROTA_OK)
+        rota_task_discard(mine->task);
+    arrived(mine);
+    return NULL;
+}
+
+static void drop(void *arg)
+{
+    parcel *mine = arg;
+
+    rota_task_discard(mine->task);
+    arrived(mine);
+}
+
+static void count(delayed *self, size_t change)
+{
+    rota__mutex_lock(&self->lock);
+    self->under_way += change;
+    rota__mutex_unlock(&self->lock);
+}
+
+static int send(delayed *self, parcel *mine)
+{
+    rota_call call = {.fn = pass_on, .arg = mine, .discard = drop};
+    rota_executor *ex = rota__timer();
+
+    return ex != NULL ? rota_schedule_call(ex, &call, self->delay, 0, NULL) : ROTA_ENOMEM;
+}
+
+static int delayed_execute(void *ctx, rota_task *task)
+{
+    delayed *self = ctx;
+    parcel *mine = rota__alloc(sizeof *mine);
+    int status;
+
+    if (mine == NULL)
+        return ROTA_ENOMEM;
+    *mine = (parcel){self, task};
+    count(self, 1);
+    status = send(self, mine);
+    if (status != ROTA_OK)
+        arrived(mine);
+    return status;
+}
+
+static int delayed_await(void *ctx, rota_ns timeout)
+{
+    delayed *self = ctx;
+    rota_ns deadline = rota__deadline(timeout);
+
+    rota__mutex_lock(&self->lock);
+    if (self->under_way > 0)
+        return rota__lobby_wait(&self->waiters, &self->lock, deadline);
+    rota__mutex_unlock(&self->lock);
+    return ROTA_OK;
+}
+
+static void delayed_free(void *ctx)
+{
+    delayed *self = ctx;
+
+    rota__mutex_lock(&self->lock); /* who came last has left it */
+    rota__mutex_unlock(&self->lock);
+    rota__free(self, sizeof *self);
+}
+
+int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out)
+{
+    static const rota_executor_ops ops = {
+        .execute = delayed_execute, .await_termination = delayed_await, .free = delayed_free};
+    delayed *self;
+    int status;
+
+    if (ex == NULL || out == NULL)
+        return ROTA_EINVAL;
+    self = rota__alloc(sizeof *self);
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    *self = (delayed){.executor = ex, .delay = delay};
+    rota__lobby_init(&self->waiters);
+    status = rota_executor_new(&ops, self, out);
+    if (status != ROTA_OK)
+        rota__free(self, sizeof *self);
+    return status;
+}
