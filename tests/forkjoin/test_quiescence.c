@@ -52,8 +52,7 @@ static void *fork_and_spin(void *arg)
     struct child *child = arg;
 
     rota_fork(&child->task);
-    while (!rota_fj_is_done(&child->task)) /* for a thief */
-        rota_fj_surplus();
+    test_fj_until_stolen(&child->runs);
     test_check(rota_join(&child->task) == ROTA_OK);
     return NULL;
 }

@@ -467,8 +467,7 @@ static void join_a_stolen_one(void *arg)
     struct chain child = {ROTA_FJ(wait_at_gate), outer->gate, 0};
 
     rota_fork(&child.task);
-    while (atomic_load(&outer->gate->begun) == 0) /* until a thief has it */
-        rota_fj_surplus();
+    test_fj_until_stolen(&outer->gate->begun);
     outer->status = rota_join(&child.task);
     test_check(child.status == 5);
 }

@@ -279,7 +279,7 @@ static void join_one_that_ends(void *arg)
     struct ending ending = {.task = ROTA_FJ(end_in_fork)};
 
     rota_fork(&ending.task);
-    test_await_count(&ending.begun, 1); /* by a thief, who ends */
+    test_fj_until_stolen(&ending.begun); /* by one who ends */
     test_check(rota_join(&ending.task) == ROTA_EFAILED);
     test_check(rota_fj_error(&ending.task) == ROTA_ECANCELED);
 }

@@ -105,6 +105,19 @@ void test_fj_taking_part(rota_executor *pool, void (*body)(void *arg), void *arg
     test_check(rota_invoke(pool, &inside.task) == ROTA_OK);
 }
 
+static void do_nothing(rota_fj *task)
+{
+}
+
+void test_fj_until_stolen(atomic_uint *begun)
+{
+    while (atomic_load(begun) == 0) {
+        rota_fj task = ROTA_FJ(do_nothing);
+        rota_fork(&task);
+        rota_join(&task); /* cancelled, if somebody stops the pool now */
+    }
+}
+
 /* -- Lessons ------------------------------------------------------------------------------ */
 
 struct place {

@@ -33,6 +33,10 @@ void test_fj_inside(rota_executor *pool, void (*body)(void *arg), void *arg);
 /* The same on the calling thread, which takes part if there is a place. */
 void test_fj_taking_part(rota_executor *pool, void (*body)(void *arg), void *arg);
 
+/* Until somebody else has begun with what the caller has forked, and counts there; it forks and joins
+   meanwhile, as a computation does. */
+void test_fj_until_stolen(atomic_uint *begun);
+
 /* -- Lessons: tests that run inside a pool, in each kind of it ------------------------------- */
 
 typedef struct test_lesson {

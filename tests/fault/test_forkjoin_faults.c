@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fork/join pools and loops when memory or threads run out: callers do the work themselves, and no
+ * task is lost. (GEN-10, FJ-31)
+ */
+#include "forkjoin.h"
+#include "rota_test_internal.h"
+
+#include "os/fault.h"
+
+static void refuse_threads(unsigned from, bool onwards)
+{
+    rota__fault_arm(ROTA__FAULT_THREAD_START, from, onwards);
+}
+
+static int disarm(void **state)
+{
+    refuse_threads(0, false);
+    test_memory_fail_at(0, false);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    disarm(state);
+    return test_memory_after(state);
+}
+
+/* A caller that is no worker for want of memory forks into the common pool, which stays. */
+#define with_common_pool(test) cmocka_unit_test_teardown(test, disarm)
+#define with_faults(test)      cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+
+/* -- Work --------------------------------------------------------------------------------- */
+
+struct fib {
+    rota_fj task; /* first */
+    int n;
+    long value;
+};
+
+static void fib(rota_fj *task)
+{
+    struct fib *f = (struct fib *)task;
+
+    if (f->n < 2) {
+        f->value = f->n;
+        return;
+    }
+    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
+    rota_fork(&a.task);
+    fib(&b.task);
+    test_check(rota_join(&a.task) == ROTA_OK);
+    f->value = a.value + b.value;
+}
+
+static void invoke_fib(void *pool)
+{
+    struct fib f = {ROTA_FJ(fib), 14, 0};
+
+    test_check(rota_invoke(pool, &f.task) == ROTA_OK);
+    test_check(f.value == 377);
+}
+
+/* -- Memory: what is made ----------------------------------------------------------------- */
+
+static int make_pool(void *out)
+{
+    return rota_forkjoin_new(
+        &(rota_forkjoin_options){.parallelism = 2, .threads = {.name = "x-%u"}}, out);
+}
+
+static int make_stealing(void *out)
+{
+    return rota_work_stealing_pool(2, out);
+}
+
+static void close_made(void *made)
+{
+    assert_ok(rota_close(*(rota_executor **)made));
+}
+
+static void a_pool_is_made_or_not(void **state)
+{
+    rota_executor *made = NULL;
+
+    test_every_allocation_fails(make_pool, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_stealing, close_made, &made, ROTA_ENOMEM);
+}
+
+/* -- Memory: what is invoked -------------------------------------------------------------- */
+
+/* True: there is an n-th allocation. */
+static bool invoke_fails_at(unsigned n, bool onwards)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+
+    rota__cache_flush();
+    test_memory_fail_at(n, onwards);
+    invoke_fib(pool);
+    bool reached = test_memory_asked() >= n;
+    test_memory_fail_at(0, false);
+    invoke_fib(pool);
+    test_fj_inside(pool, invoke_fib, pool);
+    assert_ok(rota_close(pool));
+    return reached;
+}
+
+/* SPEC 0: "invoke, fork, join and loops go on without workers". */
+static void an_invocation_needs_no_memory(void **state)
+{
+    for (int onwards = 0; onwards < 2; onwards++) {
+        for (unsigned n = 1; n <= 6; n++)
+            assert_true(invoke_fails_at(n, onwards == 1) || n > 1);
+    }
+}
+
+/* -- Memory: what is submitted ------------------------------------------------------------ */
+
+/* True: there is an n-th allocation. OWN-05, or it runs. */
+static bool submit_fails_at(unsigned busy, unsigned n, bool onwards)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, busy);
+    rota__cache_flush();
+    test_memory_fail_at(n, onwards);
+    int status = rota_submit_call(pool, &call, &future);
+    bool reached = test_memory_asked() >= n;
+    test_memory_fail_at(0, false);
+    if (status != ROTA_OK) {
+        assert_true(status == ROTA_ENOMEM || status == ROTA_EAGAIN);
+        assert_ptr_equal(future, TEST_UNTOUCHED);
+        assert_int_equal(probe.runs + probe.discards, 0);
+        assert_int_equal(test_fj_stats(pool).submissions, 0);
+        assert_ok(rota_submit_call(pool, &call, &future));
+    }
+    test_gate_open(&gate);
+    assert_ok(rota_future_get(future, NULL));
+    rota_future_unref(future);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 1);
+    return reached;
+}
+
+static void a_task_is_taken_or_not(void **state)
+{
+    for (unsigned busy = 0; busy <= 2; busy++) {
+        for (int onwards = 0; onwards < 2; onwards++) {
+            unsigned n = 1;
+            while (submit_fails_at(busy, n, onwards == 1) && n < 50)
+                n++;
+            assert_in_range(n, 2, 49);
+        }
+    }
+}
+
+/* -- Memory: what is forked --------------------------------------------------------------- */
+
+enum { MANY = 20000 };
+
+struct leaf {
+    rota_fj task; /* first */
+    unsigned runs;
+};
+
+static struct leaf leaves[MANY];
+
+static void be_leaf(rota_fj *task)
+{
+    ((struct leaf *)task)->runs++;
+}
+
+/* How many ran at once, as there was no room. */
+static unsigned fork_leaves(void)
+{
+    unsigned ran = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        leaves[i] = (struct leaf){.task = ROTA_FJ(be_leaf)};
+        rota_fork(&leaves[i].task);
+        ran += leaves[i].runs;
+    }
+    return ran;
+}
+
+static void join_leaves(void)
+{
+    for (int i = MANY; i-- > 0;) {
+        test_check(rota_join(&leaves[i].task) == ROTA_OK);
+        test_check(leaves[i].runs == 1);
+    }
+}
+
+static void fork_without_memory(void *pool)
+{
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    unsigned ran = fork_leaves();
+    test_check(ran > 0 && ran < MANY);
+    test_check(test_fj_stats(pool).queued == MANY - ran);
+    test_memory_fail_at(0, false);
+    join_leaves();
+    test_check(fork_leaves() == 0); /* now there is */
+    join_leaves();
+}
+
+/* FJ-09, header: "when it cannot be queued it runs here and now". */
+static void a_fork_without_room_runs_at_once(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    test_fj_inside(pool, fork_without_memory, pool);
+    assert_ok(rota_close(pool));
+}
+
+static atomic_uint submitted;
+
+static void submit_without_room(void *pool)
+{
+    unsigned accepted = 0;
+    int status = ROTA_OK;
+
+    for (int i = 0; i < 3000; i++) { /* memory for the task, none for the deque, or the reverse */
+        test_memory_fail_at(i % 2 == 0 ? 1 : 2, true);
+        status = rota_execute(pool, test_count, &submitted);
+        test_memory_fail_at(0, false);
+        test_check(status == ROTA_OK || status == ROTA_ENOMEM);
+        accepted += status == ROTA_OK;
+    }
+    test_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    test_check(atomic_load(&submitted) == accepted);
+    test_check(accepted > 0 && accepted < 3000);
+}
+
+static void a_worker_without_memory_is_told(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    atomic_store(&submitted, 0);
+    test_fj_inside(pool, submit_without_room, pool);
+    assert_ok(rota_close(pool));
+}
+
+/* -- Memory: the end ---------------------------------------------------------------------- */
+
+enum { QUEUED = 5 };
+
+static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    rota_call call = test_probe_call(probe);
+
+    test_gate_init(gate);
+    test_occupy(pool, gate, 1);
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_submit_call(pool, &call, NULL));
+    return pool;
+}
+
+static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
+{
+    test_probe probe = {.error = 0};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+    char line[200];
+
+    test_memory_fail_at(1, true);
+    assert_int_equal(test_fj_stats(pool).submissions, QUEUED);
+    assert_true(rota_executor_describe(pool, line, sizeof line) > 0);
+    assert_status(rota_await_quiescence(pool, 1), ROTA_ETIMEDOUT);
+    assert_ok(rota_shutdown(pool));
+    assert_status(rota_await_termination(pool, 1), ROTA_ETIMEDOUT);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(test_memory_asked(), 0);
+    test_memory_fail_at(0, false);
+    assert_int_equal(probe.runs, QUEUED);
+}
+
+static void to_stop_a_pool_needs_no_memory(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_task_list list = {NULL, 77};
+    test_gate gate;
+    rota_executor *pool = busy_pool(&gate, &probe);
+
+    test_memory_fail_at(1, true);
+    assert_ok(rota_shutdown_now(pool, &list));
+    assert_int_equal(list.count, 0);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(test_memory_asked(), 0);
+    test_memory_fail_at(0, false);
+    assert_int_equal(probe.discards, QUEUED);
+    assert_int_equal(probe.runs, 0);
+}
+
+/* -- Threads ------------------------------------------------------------------------------ */
+
+/* SPEC 0: "submit and execute are ROTA_EAGAIN, not accepted". */
+static void without_a_first_thread_no_task_is_taken(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    refuse_threads(1, true);
+    assert_status(rota_submit_call(pool, &call, &future), ROTA_EAGAIN);
+    assert_status(rota_execute(pool, call.fn, &probe), ROTA_EAGAIN);
+    invoke_fib(pool);
+    assert_int_equal(test_fj_stats(pool).threads + test_fj_stats(pool).submissions, 0);
+    refuse_threads(0, false);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_ok(rota_submit_call(pool, &call, &future));
+    assert_ok(rota_future_get(future, NULL));
+    rota_future_unref(future);
+    assert_ok(rota_close(pool));
+}
+
+static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    atomic_uint runs = 0;
+
+    refuse_threads(1, true);
+    assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+    assert_ok(rota_shutdown(pool));
+    assert_true(rota_is_terminated(pool));
+    assert_ok(rota_executor_free(pool));
+}
+
+/* Once, at any place. */
+static void whichever_thread_is_refused_no_task_is_lost(void **state)
+{
+    for (unsigned n = 1; n <= 6; n++) {
+        rota_executor *pool = test_forkjoin_of(4);
+        unsigned accepted = 0;
+        atomic_uint runs = 0;
+
+        refuse_threads(n, n % 2 == 0);
+        for (int i = 0; i < 50; i++)
+            accepted += rota_execute(pool, test_count, &runs) == ROTA_OK;
+        invoke_fib(pool);
+        refuse_threads(0, false);
+        assert_ok(rota_close(pool));
+        assert_true(accepted > 0);
+        assert_int_equal(runs, accepted);
+    }
+}
+
+static void block_refused(void *pool)
+{
+    refuse_threads(1, true);
+    test_check(rota_block_begin() == ROTA_EAGAIN);
+    refuse_threads(0, false);
+    test_check(test_fj_stats(pool).running == 1);
+    test_check(rota_block_begin() == ROTA_OK);
+    rota_block_end();
+}
+
+/* FJ-19 */
+static void without_a_thread_nobody_stands_in(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    test_fj_inside(pool, block_refused, pool);
+    assert_ok(rota_close(pool));
+}
+
+/* -- Loops -------------------------------------------------------------------------------- */
+
+enum { LENGTH = 3000 };
+
+static void add(size_t begin, size_t end, void *sum)
+{
+    atomic_fetch_add((atomic_size_t *)sum, end - begin);
+}
+
+static void zero(void *acc, void *ctx)
+{
+    *(size_t *)acc = 0;
+}
+
+static void fold(void *acc, size_t begin, size_t end, void *ctx)
+{
+    *(size_t *)acc += end - begin;
+}
+
+static void join(void *acc, const void *right, void *ctx)
+{
+    *(size_t *)acc += *(const size_t *)right;
+}
+
+static int by_number(const void *a, const void *b, void *ctx)
+{
+    const int *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void sort_with_faults(rota_executor *pool, bool may_fail)
+{
+    int numbers[LENGTH];
+    int status;
+
+    for (int i = 0; i < LENGTH; i++)
+        numbers[i] = (i * 7919) % LENGTH;
+    status = rota_parallel_sort(pool, numbers, LENGTH, sizeof numbers[0], by_number, NULL);
+    assert_true(status == ROTA_OK || (may_fail && status == ROTA_ENOMEM));
+    for (int i = 0; i < LENGTH; i++)
+        assert_int_equal(numbers[i], status == ROTA_OK ? i : (i * 7919) % LENGTH);
+}
+
+static void loop_with_faults(rota_executor *pool)
+{
+    const rota_reduction reduction = {sizeof(size_t), zero, fold, join};
+    atomic_size_t sum = 0;
+    size_t result = 77;
+
+    assert_ok(rota_parallel_for(pool, 0, LENGTH, 1, add, &sum));
+    assert_int_equal(sum, LENGTH);
+    assert_ok(rota_parallel_reduce(pool, 0, LENGTH, 1, &reduction, NULL, &result));
+    assert_int_equal(result, LENGTH);
+}
+
+/* SPEC 0, PAR-05 */
+static void loops_go_on_without_memory_and_threads(void **state)
+{
+    for (unsigned n = 1; n <= 8; n++) {
+        rota_executor *pool = test_forkjoin_of(3);
+        test_memory_fail_at(n, n % 2 == 0);
+        loop_with_faults(pool);
+        sort_with_faults(pool, true);
+        test_memory_fail_at(0, false);
+        refuse_threads(n, n % 2 == 0);
+        loop_with_faults(pool);
+        sort_with_faults(pool, false);
+        refuse_threads(0, false);
+        assert_ok(rota_close(pool));
+    }
+}
+
+/* -- The common pool ---------------------------------------------------------------------- */
+
+/* It is not made before, nor here. */
+static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **state)
+{
+    struct leaf leaf = {.task = ROTA_FJ(be_leaf)};
+    atomic_size_t sum = 0;
+
+    test_memory_fail_at(1, true);
+    assert_null(rota_common_pool());
+    rota_fork(&leaf.task);
+    assert_int_equal(leaf.runs, 1);
+    assert_ok(rota_join(&leaf.task));
+    assert_status(rota_parallel_for(NULL, 0, 9, 0, add, &sum), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_int_equal(sum, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_faults(without_memory_there_is_no_common_pool_and_forks_run_at_once),
+        with_faults(a_pool_is_made_or_not),
+        with_faults(a_task_is_taken_or_not),
+        with_faults(a_fork_without_room_runs_at_once),
+        with_faults(a_worker_without_memory_is_told),
+        with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
+        with_faults(to_stop_a_pool_needs_no_memory),
+        with_faults(without_a_first_thread_no_task_is_taken),
+        with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
+        with_faults(whichever_thread_is_refused_no_task_is_lost),
+        with_faults(without_a_thread_nobody_stands_in),
+        with_common_pool(an_invocation_needs_no_memory),
+        with_common_pool(loops_go_on_without_memory_and_threads),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
