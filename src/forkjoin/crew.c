@@ -116,20 +116,29 @@ static void put_worker(rota__fj_pool *pool, rota__fj_worker *worker)
     pool->free = worker;
 }
 
+/* False: there is none. Its place is free meanwhile. */
+static bool join_one(rota__fj_pool *pool)
+{
+    rota__os_thread thread;
+    rota__fj_worker *worker;
+
+    rota__mutex_lock(&pool->lock);
+    worker = take_ended(pool);
+    if (worker != NULL) {
+        thread = worker->thread_before;
+        worker->has_thread_before = false;
+        put_worker(pool, worker);
+    }
+    rota__mutex_unlock(&pool->lock);
+    if (worker != NULL)
+        rota__os_thread_join(&thread);
+    return worker != NULL;
+}
+
 void rota__crew_join_ended(rota__fj_pool *pool)
 {
-    for (;;) {
-        rota__mutex_lock(&pool->lock);
-        rota__link *link = rota__list_take_first(&pool->ended);
-        rota__mutex_unlock(&pool->lock);
-        if (link == NULL)
-            return;
-        rota__fj_worker *worker = ROTA__CONTAINER(link, rota__fj_worker, link);
-        rota__os_thread_join(&worker->thread);
-        rota__mutex_lock(&pool->lock);
-        put_worker(pool, worker);
-        rota__mutex_unlock(&pool->lock);
-    }
+    while (join_one(pool))
+        continue;
 }
 
 /* -- Calling -------------------------------------------------------------- */
