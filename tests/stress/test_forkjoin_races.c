@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A fork/join pool's narrow places: a submission or a rota_invoke meets a shutdown, a worker that
+ * times out or was torn away; a task is cancelled as it is stolen; a worker blocks as the last one
+ * falls asleep; all is quiet, or not quite.
+ */
+#include "forkjoin.h"
+#include "rota_test_race.h"
+
+#include <sched.h>
+
+struct round {
+    rota_executor *pool;
+    test_random random;
+    unsigned yields;      /* before the other side */
+    atomic_uint accepted; /* tasks */
+    atomic_uint runs, discards;
+    rota_fj shared; /* a task that somebody else cancels */
+    atomic_uint shared_runs;
+    bool cancelled;
+    int shared_status;
+    test_latch latch;
+};
+
+static _Thread_local bool is_worker;
+
+static void begin_worker(void *ctx)
+{
+    is_worker = true;
+}
+
+static void *run(void *arg)
+{
+    atomic_fetch_add(&((struct round *)arg)->runs, 1);
+    return arg;
+}
+
+static void *run_and_end_thread(void *arg)
+{
+    run(arg);
+    if (is_worker)
+        pthread_exit(NULL);
+    return arg;
+}
+
+static void discard(void *arg)
+{
+    atomic_fetch_add(&((struct round *)arg)->discards, 1);
+}
+
+static void begin_round(struct round *round, rota_forkjoin_options options)
+{
+    options.threads.on_start = begin_worker;
+    round->pool = test_forkjoin(options);
+    round->yields = (unsigned)test_random_below(&round->random, 10);
+    round->cancelled = false;
+    atomic_store(&round->accepted, 0);
+    atomic_store(&round->runs, 0);
+    atomic_store(&round->discards, 0);
+    atomic_store(&round->shared_runs, 0);
+}
+
+static void linger(const struct round *round)
+{
+    for (unsigned i = 0; i < round->yields; i++)
+        sched_yield();
+}
+
+static void race(const test_race *race)
+{
+    static struct round round;
+
+    test_random_init(&round.random);
+    test_race_run(race, &round);
+}
+
+static void all_ran(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(atomic_load(&round->runs) == atomic_load(&round->accepted));
+    test_check(atomic_load(&round->discards) == 0);
+}
+
+static void all_ran_or_were_discarded(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(atomic_load(&round->runs) + atomic_load(&round->discards)
+               == atomic_load(&round->accepted));
+}
+
+/* -- Against shutdown --------------------------------------------------------------------- */
+
+static void make_any(void *arg)
+{
+    struct round *round = arg;
+    unsigned parallelism = 1 + (unsigned)test_random_below(&round->random, 2);
+
+    begin_round(round,
+                (rota_forkjoin_options){
+                    .parallelism = parallelism,
+                    .max_threads = parallelism + (unsigned)test_random_below(&round->random, 2),
+                    .keep_alive = test_random_below(&round->random, 2) == 0 ? 1 : 0,
+                    .fifo = test_random_below(&round->random, 2) == 0,
+                });
+}
+
+static void submit_until_refused(void *arg)
+{
+    struct round *round = arg;
+    rota_call call = {.fn = run, .arg = round, .discard = discard};
+
+    while (!rota_is_shutdown(round->pool)) {
+        int status = rota_submit_call(round->pool, &call, NULL);
+        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
+        atomic_fetch_add(&round->accepted, status == ROTA_OK);
+    }
+    test_check(rota_submit_call(round->pool, &call, NULL) == ROTA_EREJECTED);
+}
+
+struct counted {
+    rota_fj task; /* first */
+    struct round *round;
+};
+
+static void count_run(rota_fj *task)
+{
+    run(((struct counted *)task)->round);
+}
+
+static void fork_and_count(rota_fj *task)
+{
+    struct counted *root = (struct counted *)task;
+    struct counted child = {ROTA_FJ(count_run), root->round};
+
+    rota_fork(&child.task);
+    run(root->round);
+    if (rota_join(&child.task) == ROTA_ECANCELED)
+        discard(root->round);
+}
+
+/* Two are accounted for: the task and its child. */
+static int invoke_one(struct round *round)
+{
+    struct counted root = {ROTA_FJ(fork_and_count), round};
+    int status = rota_invoke(round->pool, &root.task);
+
+    test_check(status == ROTA_OK || status == ROTA_EREJECTED || status == ROTA_ECANCELED);
+    atomic_fetch_add(&round->accepted, status == ROTA_OK ? 2 : 0);
+    test_check(!rota_is_interrupted());
+    return status;
+}
+
+static void invoke_until_refused(void *arg)
+{
+    while (invoke_one(arg) != ROTA_EREJECTED)
+        continue;
+}
+
+static void shut_down(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    test_check(rota_shutdown(round->pool) == ROTA_OK);
+    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
+}
+
+static void stop(void *arg)
+{
+    struct round *round = arg;
+
+    linger(round);
+    test_check(rota_shutdown_now(round->pool, NULL) == ROTA_OK);
+    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
+}
+
+/* FJ-23 */
+static void what_was_taken_before_a_shutdown_runs(void **state)
+{
+    race(&(test_race){make_any, {shut_down, submit_until_refused, invoke_until_refused}, all_ran});
+}
+
+/* FJ-24 */
+static void what_was_taken_before_a_stop_runs_or_is_discarded(void **state)
+{
+    race(&(test_race){
+        make_any, {stop, submit_until_refused, invoke_until_refused}, all_ran_or_were_discarded});
+}
+
+static void however_many_end_a_forkjoin_pool_it_ends_once(void **state)
+{
+    race(&(test_race){
+        make_any, {stop, shut_down, stop, submit_until_refused}, all_ran_or_were_discarded});
+}
+
+/* -- Against a time-out ------------------------------------------------------------------- */
+
+static void make_fleeting(void *arg)
+{
+    struct round *round = arg;
+    unsigned parallelism = 1 + (unsigned)test_random_below(&round->random, 2);
+
+    begin_round(round, (rota_forkjoin_options){.parallelism = parallelism,
+                                               .max_threads = parallelism,
+                                               .keep_alive = 1});
+}
+
+static void submit_and_get(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 3; i++) {
+        rota_future *future;
+        test_check(rota_submit(round->pool, run, round, &future) == ROTA_OK);
+        atomic_fetch_add(&round->accepted, 1);
+        test_check(rota_future_get(future, NULL) == ROTA_OK);
+        rota_future_unref(future);
+    }
+}
+
+static void invoke_some(void *arg)
+{
+    for (unsigned i = 0; i < 3; i++)
+        test_check(invoke_one(arg) == ROTA_OK);
+}
+
+/* FJ-14: else the get, or the invoke, never returns. */
+static void no_task_is_left_by_a_worker_that_times_out(void **state)
+{
+    race(&(test_race){make_fleeting, {submit_and_get, submit_and_get, invoke_some}, all_ran});
+}
+
+static void callers_who_take_part_and_who_wait_all_return(void **state)
+{
+    race(&(test_race){make_fleeting, {invoke_some, invoke_some, invoke_some}, all_ran});
+}
+
+/* -- Against a worker that is torn away ---------------------------------------------------- */
+
+static void tear(void *arg)
+{
+    struct round *round = arg;
+
+    for (unsigned i = 0; i < 2; i++) {
+        test_check(rota_execute(round->pool, run_and_end_thread, round) == ROTA_OK);
+        atomic_fetch_add(&round->accepted, 1);
+        linger(round);
+    }
+}
+
+/* GEN-14 */
+static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
+{
+    race(&(test_race){make_any, {tear, submit_and_get, invoke_some}, all_ran});
+}
+
+static void tear_until_refused(void *arg)
+{
+    struct round *round = arg;
+    int status;
+
+    while ((status = rota_execute(round->pool, run_and_end_thread, round)) == ROTA_OK) {
+        atomic_fetch_add(&round->accepted, 1);
+        linger(round);
+    }
+    test_check(status == ROTA_EREJECTED);
+}
+
+static void a_forkjoin_pool_whose_workers_are_torn_away_ends(void **state)
+{
+    race(&(test_race){make_any, {shut_down, tear_until_refused}, all_ran});
+}
+
+/* -- Cancelling --------------------------------------------------------------------------- */
+
+static void run_shared(rota_fj *task)
+{
+    struct round *round = (struct round *)(void *)((char *)task - offsetof(struct round, shared));
+
+    atomic_fetch_add(&round->shared_runs, 1);
+}
+
+static void make_shared(void *arg)
+{
+    struct round *round = arg;
+
+    make_any(arg);
+    round->shared = (rota_fj)ROTA_FJ(run_shared);
+}
+
+static void fork_shared(rota_fj *task)
+{
+    struct round *round = ((struct counted *)task)->round;
+
+    rota_fork(&round->shared);
+    linger(round);
+    round->shared_status = rota_join(&round->shared);
+}
+
+static void invoke_shared(void *arg)
+{
+    struct counted root = {ROTA_FJ(fork_shared), arg};
+
+    test_check(rota_invoke(((struct round *)arg)->pool, &root.task) == ROTA_OK);
+}
+
+static void cancel_shared(void *arg)
+{
+    struct round *round = arg;
+
+    round->cancelled = rota_fj_cancel(&round->shared);
+}
+
+/* J4: what ends as cancelled may have run; what does not has. */
+static void ran_or_was_cancelled(void *arg)
+{
+    struct round *round = arg;
+    unsigned runs = atomic_load(&round->shared_runs);
+
+    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(runs <= 1 && rota_fj_is_done(&round->shared));
+    if (round->shared_status == ROTA_ECANCELED)
+        test_check(round->cancelled);
+    else
+        test_check(round->shared_status == ROTA_OK && runs == 1);
+}
+
+/* -- Blocking ------------------------------------------------------------------------------ */
+
+static void make_for_one(void *arg)
+{
+    struct round *round = arg;
+
+    begin_round(round, (rota_forkjoin_options){.parallelism = 1});
+    test_latch_init(&round->latch, 1);
+}
+
+static void *wait_at_latch(void *arg)
+{
+    struct round *round = arg;
+
+    test_check(rota_block_begin() == ROTA_OK);
+    test_latch_wait(&round->latch);
+    rota_block_end();
+    return run(arg);
+}
+
+static void *open_latch(void *arg)
+{
+    test_latch_open(&((struct round *)arg)->latch);
+    return run(arg);
+}
+
+static void execute(struct round *round, rota_fn *fn)
+{
+    test_check(rota_execute(round->pool, fn, round) == ROTA_OK);
+    atomic_fetch_add(&round->accepted, 1);
+}
+
+static void submit_who_waits(void *arg)
+{
+    execute(arg, wait_at_latch);
+    execute(arg, wait_at_latch);
+}
+
+static void submit_who_opens(void *arg)
+{
+    linger(arg);
+    execute(arg, run);
+    execute(arg, open_latch);
+}
+
+/* W3 */
+static void another_stands_in_for_who_blocks(void **state)
+{
+    race(&(test_race){make_for_one, {submit_who_waits, submit_who_opens}, all_ran});
+}
+
+/* -- Quiescence ---------------------------------------------------------------------------- */
+
+static void *count_own(void *arg)
+{
+    atomic_fetch_add((atomic_uint *)arg, 1);
+    return NULL;
+}
+
+static void submit_and_await_quiet(void *arg)
+{
+    struct round *round = arg;
+    atomic_uint own = 0;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        test_check(rota_execute(round->pool, count_own, &own) == ROTA_OK);
+        test_check(rota_await_quiescence(round->pool, ROTA_FOREVER) == ROTA_OK);
+        test_check(atomic_load(&own) == i);
+    }
+}
+
+static void submit_three(void *arg)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        execute(arg, run);
+        linger(arg);
+    }
+}
+
+/* FJ-21 */
+static void what_was_submitted_is_done_when_all_is_quiet(void **state)
+{
+    race(&(test_race){
+        make_any, {submit_and_await_quiet, submit_and_await_quiet, submit_three}, all_ran});
+}
+
+static void a_task_runs_or_ends_as_cancelled(void **state)
+{
+    race(&(test_race){make_shared, {invoke_shared, cancel_shared}, ran_or_was_cancelled});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(what_was_taken_before_a_shutdown_runs),
+        test_with_memory(what_was_taken_before_a_stop_runs_or_is_discarded),
+        test_with_memory(however_many_end_a_forkjoin_pool_it_ends_once),
+        test_with_memory(no_task_is_left_by_a_worker_that_times_out),
+        test_with_memory(callers_who_take_part_and_who_wait_all_return),
+        test_with_memory(no_task_is_left_by_a_worker_that_is_torn_away),
+        test_with_memory(a_forkjoin_pool_whose_workers_are_torn_away_ends),
+        test_with_memory(a_task_runs_or_ends_as_cancelled),
+        test_with_memory(another_stands_in_for_who_blocks),
+        test_with_memory(what_was_submitted_is_done_when_all_is_quiet),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
