@@ -13,10 +13,14 @@ static bool has_ties(const rota__stage *stage)
     return stage->action.run == NULL;
 }
 
+/* The last lets the sources go, so that whoever looks at one of several may look at all. */
 static void leave_ties(rota__ties *ties)
 {
-    if (rota__sub_acq_rel(&ties->users, 1) == 1) /* pairs with the others' */
-        rota__free(ties, sizeof *ties + ties->n * sizeof ties->tie[0]);
+    if (rota__sub_acq_rel(&ties->users, 1) != 1) /* pairs with the others' */
+        return;
+    for (size_t i = 0; i < ties->n; i++)
+        rota__future_unpin(ties->tie[i].source);
+    rota__free(ties, sizeof *ties + ties->n * sizeof ties->tie[0]);
 }
 
 /* X4 */
@@ -26,13 +30,10 @@ static void let_sources_go(void *arg)
 
     if (stage->kind->ended != NULL)
         stage->kind->ended(stage);
-    if (!has_ties(stage)) {
+    if (has_ties(stage))
+        leave_ties(stage->ties);
+    else
         rota__future_unpin(stage->source);
-        return;
-    }
-    for (size_t i = 0; i < stage->ties->n; i++)
-        rota__future_unpin(stage->ties->tie[i].source);
-    leave_ties(stage->ties);
 }
 
 /* -- Cutting ties --------------------------------------------------------- */
