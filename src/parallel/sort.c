@@ -224,6 +224,8 @@ int rota_parallel_sort(rota_executor *ex, void *base, size_t n, size_t size,
     all.other = rota__alloc_array(n > 0 ? n : 1, size);
     if (all.other == NULL)
         return ROTA_ENOMEM;
+    if (n == 0)
+        all.base = all.other; /* memcpy wants an address, also for nothing */
     status = rota_invoke(ex, &all.task);
     rota__free(all.other, (n > 0 ? n : 1) * size);
     return status;
