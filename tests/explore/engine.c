@@ -131,10 +131,19 @@ static bool all_ended(void)
     return true;
 }
 
-void ex_drain(void)
+static void drain_all(void)
 {
     for (int i = 0; i < thread_count; i++)
         memory_drain(&threads[i]);
+}
+
+void ex_barrier(void)
+{
+    drain_all();
+    for (int i = 0; i < thread_count; i++) {
+        if (&threads[i] != ex_running)
+            memory_join(ex_running, &threads[i]);
+    }
 }
 
 static ex_thread *choose_next(void)
@@ -145,7 +154,7 @@ static ex_thread *choose_next(void)
     unsigned n = candidates(ids, &timed, &stays);
 
     if (timed == 0) { /* nobody, or only those who yielded: stores do not stay hidden for ever */
-        ex_drain();
+        drain_all();
         ex_progress();
         n = candidates(ids, &timed, &stays);
     }

@@ -110,7 +110,7 @@ extern rota_ns ex_now;
 void ex_point(const char *operation, const void *object, const char *file, int line);
 void ex_yield(void);    /* others go first, until one of them changes something */
 void ex_progress(void); /* somebody did */
-void ex_drain(void);    /* no thread's stores stay hidden any longer */
+void ex_barrier(void);  /* what any thread did so far is before what the running one does next */
 void ex_wait(const void *word, rota_ns deadline); /* not runnable until woken or in time */
 void ex_wake(const void *word);                   /* one who waits there */
 

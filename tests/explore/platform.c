@@ -48,7 +48,7 @@ unsigned rota__os_cpu_count(void)
 bool rota__os_barrier(void)
 {
     ex_point("barrier", NULL, "os", 0);
-    ex_drain();
+    ex_barrier();
     return true;
 }
 
