@@ -430,7 +430,7 @@ void rota__crew_unblock(rota__fj_worker *worker)
 
 /* -- Callers that take part ----------------------------------------------- */
 
-bool rota__crew_has_place(rota__fj_pool *pool)
+static bool has_place(rota__fj_pool *pool)
 {
     unsigned most = pool->parallelism > 0 ? pool->parallelism : 1;
 
@@ -440,7 +440,7 @@ bool rota__crew_has_place(rota__fj_pool *pool)
 
 rota__fj_worker *rota__crew_enter(rota__fj_pool *pool)
 {
-    rota__fj_worker *worker = rota__crew_has_place(pool) ? take_worker(pool) : NULL;
+    rota__fj_worker *worker = has_place(pool) ? take_worker(pool) : NULL;
 
     if (worker == NULL)
         return NULL;

@@ -177,8 +177,9 @@ void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task);
 void rota__fj_join_outside(rota_fj *task);
 int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task);
 
-/* With the pool's lock held, which it leaves: the caller runs it, as a worker if there is a place. */
-void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry);
+/* With the pool's lock held, which it leaves: the caller runs it, as the worker that
+   rota__crew_enter gave it; NULL: outside the pool. */
+void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry);
 
 void rota__fj_wait_begins(const rota__helper *helper);
 void rota__fj_wait_ends(const rota__helper *helper);
@@ -297,7 +298,6 @@ int rota__crew_block(rota__fj_worker *worker, bool needs_one); /* as rota_block_
 void rota__crew_unblock(rota__fj_worker *worker);
 
 /* A caller takes part: with the lock held. NULL: no more may. */
-bool rota__crew_has_place(rota__fj_pool *pool);
 rota__fj_worker *rota__crew_enter(rota__fj_pool *pool);
 void rota__crew_exit(rota__fj_worker *worker); /* without */
 

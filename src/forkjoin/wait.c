@@ -155,7 +155,7 @@ static bool run_outside(rota__fj_pool *pool, rota_fj *task)
         rota__mutex_unlock(&pool->lock);
         return false;
     }
-    rota__fj_take_part(pool, task); /* unlocks */
+    rota__fj_take_part(pool, rota__crew_enter(pool), task); /* unlocks */
     return true;
 }
 
@@ -213,6 +213,8 @@ static int wait_for_others(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj
 
 int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task)
 {
+    rota__fj_worker *place;
+
     if (!rota__fj_is_here(pool))
         return ROTA_EREJECTED;
     rota__mutex_lock(&pool->lock);
@@ -220,9 +222,10 @@ int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, r
         rota__mutex_unlock(&pool->lock);
         return ROTA_EREJECTED;
     }
-    if (!rota__crew_has_place(pool))
+    place = rota__crew_enter(pool);
+    if (place == NULL)
         return wait_for_others(pool, worker, task);
-    rota__fj_take_part(pool, task);
+    rota__fj_take_part(pool, place, task);
     return rota__fj_status(task);
 }
 

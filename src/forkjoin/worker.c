@@ -434,19 +434,18 @@ static void run_outside(rota__fj_pool *pool, rota_fj *entry)
         rota__fj_run_shared(entry, NULL);
 }
 
-void rota__fj_take_part(rota__fj_pool *pool, rota_fj *entry)
+void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry)
 {
-    part mine = {.entry = entry};
+    part mine = {.worker = place, .entry = entry};
     rota_thread *self = rota__self();
 
-    rota__execution_begin(&mine.execution, NULL); /* before the pool can stop it */
-    mine.worker = rota__crew_enter(pool);
-    rota__mutex_unlock(&pool->lock);
-    if (mine.worker == NULL) {
-        rota__execution_end(&mine.execution);
+    if (place == NULL) {
+        rota__mutex_unlock(&pool->lock);
         run_outside(pool, entry);
         return;
     }
+    rota__execution_begin(&mine.execution, NULL); /* before the pool can stop it */
+    rota__mutex_unlock(&pool->lock);
     step_out(rota__fj_me());
     mine.worker->outer_helper = self->helper;
     mine.worker->outer_deck = rota__fj_deck();
