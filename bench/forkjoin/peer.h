@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - what a library must bring to be measured by driver.c, in one file. All but peer_start are
- * called from outside its workers, one at a time, and return when all is done.
+ * peer.h - what a library must bring to be measured by driver.c, in one file. All but peer_start
+ * are called from outside its workers, one at a time, and return when all is done.
  *
  * What cannot fail here, but does, aborts; so does what the library does not have.
  */

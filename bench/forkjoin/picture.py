@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture of bars, as SVG: several groups, each with a bar for each name, on a logarithmic scale."""
+"""A picture of bars, as SVG: groups of them, by name, on a logarithmic scale."""
 import math
 from xml.sax.saxutils import escape
 
