@@ -391,6 +391,17 @@ void rota__crew_leave(rota__fj_worker *worker)
     hand_on(pool);
 }
 
+void rota__crew_place_is_free(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+
+    /* Also if one searches: it may find something, and fork without having asked again. */
+    if (rota__crowd_get(crowd_of(pool), FJ_ACTIVE) >= pool->parallelism)
+        return;
+    for (uint32_t i = 0; i < made; i++)
+        rota__deque_request(&rota__load_relaxed(&pool->workers[i])->deque);
+}
+
 /* -- Blocking ------------------------------------------------------------- */
 
 /* With the lock held, which it leaves: is there one that stands in, or can be? */
@@ -412,6 +423,7 @@ int rota__crew_block(rota__fj_worker *worker, bool needs_stand_in)
 
     rota__deque_open(&worker->deque); /* what it has forked is for others now */
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
+    rota__crew_place_is_free(pool);
     if (needs_stand_in) {
         rota__mutex_lock(&pool->lock);
         status = find_stand_in(pool);
@@ -461,6 +473,7 @@ void rota__crew_exit(rota__fj_worker *worker)
     worker->self = NULL;
     pool->guests--;
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
+    rota__crew_place_is_free(pool);
     put_worker(pool, worker);
     hand_on(pool);
 }

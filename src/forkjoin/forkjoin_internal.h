@@ -265,6 +265,9 @@ void rota__fj_settle(rota__fj_pool *pool);
 
 int rota__fj_submit(rota__fj_pool *pool, rota_fj *task); /* ROTA_OK: somebody runs it */
 
+/* Out of the inbox, for want of a worker. False: somebody has it. */
+bool rota__fj_take_back(rota__fj_pool *pool, rota_fj *task);
+
 /* -- inbox.c: all with the lock held -------------------------------------- */
 
 void rota__inbox_put_task(rota__fj_pool *pool, rota_task *task);
@@ -286,6 +289,10 @@ int rota__crew_call_locked(rota__fj_pool *pool);
 void rota__crew_insist(rota__fj_pool *pool);
 
 bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
+
+/* One is not active any more, and has not looked at all: those whose tasks are private, as enough
+   were active when they last asked, are to ask again. */
+void rota__crew_place_is_free(rota__fj_pool *pool);
 
 bool rota__crew_has_work(rota__fj_pool *pool); /* that is public, or came from outside */
 

@@ -319,6 +319,7 @@ static void leave_torn(void *arg)
     give_away(worker);
     rota__sub_acq_rel(&worker->pool->crowd,
                       worker->has_started ? FJ_ACTIVE : FJ_SEARCHING + FJ_ACTIVE);
+    rota__crew_place_is_free(worker->pool);
     if (rota__crew_has_work(worker->pool))
         rota__crew_call(worker->pool);
     leave(worker);

@@ -185,6 +185,56 @@ static void many_callers_share_a_pool(void **state)
     assert_ok(rota_close(pool));
 }
 
+struct leaver {
+    rota_executor *pool;
+    test_barrier meeting;
+    atomic_uint stolen;
+};
+
+struct prey {
+    rota_fj task; /* first */
+    struct leaver *leaver;
+};
+
+static void be_stolen(rota_fj *task)
+{
+    atomic_fetch_add(&((struct prey *)task)->leaver->stolen, 1);
+}
+
+static void *fork_while_all_are_busy(void *arg)
+{
+    struct leaver *leaver = arg;
+    struct prey prey = {ROTA_FJ(be_stolen), leaver};
+
+    test_barrier_wait(&leaver->meeting); /* both are there */
+    rota_fork(&prey.task);
+    test_barrier_wait(&leaver->meeting); /* the caller goes */
+    test_fj_until_stolen(&leaver->stolen);
+    test_check(rota_join(&prey.task) == ROTA_OK);
+    return NULL;
+}
+
+static void meet_and_leave(void *arg)
+{
+    struct leaver *leaver = arg;
+
+    test_barrier_wait(&leaver->meeting);
+    test_barrier_wait(&leaver->meeting);
+}
+
+/* FJ-13, FJ-14: who forked when enough were active learns that one is gone. */
+static void the_place_of_a_caller_that_leaves_is_taken(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        struct leaver leaver = {.pool = test_forkjoin_of(2)};
+        test_barrier_init(&leaver.meeting, 2);
+        assert_ok(rota_execute(leaver.pool, fork_while_all_are_busy, &leaver));
+        test_fj_taking_part(leaver.pool, meet_and_leave, &leaver);
+        assert_ok(rota_close(leaver.pool));
+        assert_int_equal(leaver.stolen, 1);
+    }
+}
+
 /* -- From a worker ------------------------------------------------------------------------ */
 
 static void invoke_here(void *arg)
@@ -382,6 +432,7 @@ int main(void)
         test_with_memory(the_callers_interrupt_is_not_the_tasks),
         test_with_memory(what_cannot_be_invoked_is_refused),
         test_with_memory(many_callers_share_a_pool),
+        test_with_memory(the_place_of_a_caller_that_leaves_is_taken),
         test_with_memory(a_worker_runs_at_once_what_it_invokes_in_its_pool),
         test_with_memory(a_worker_may_invoke_in_another_pool),
         test_with_memory(a_worker_that_waits_for_another_pool_counts_as_blocked),
