@@ -122,6 +122,16 @@ static int fj_execute(rota_executor *ex, rota_task *task)
     return status == ROTA_OK ? ROTA_OK : take_back(pool, task, status);
 }
 
+bool rota__fj_take_back(rota__fj_pool *pool, rota_fj *task)
+{
+    bool removed;
+
+    rota__mutex_lock(&pool->lock);
+    removed = rota__inbox_remove(pool, task);
+    rota__crew_insist(pool); /* as above */
+    return removed;
+}
+
 int rota__fj_submit(rota__fj_pool *pool, rota_fj *task)
 {
     int status;
@@ -133,7 +143,8 @@ int rota__fj_submit(rota__fj_pool *pool, rota_fj *task)
         return ROTA_EREJECTED;
     rota__inbox_put(pool, task);
     status = rota__crew_call_locked(pool);
-    (void)status; /* without a worker it is run by who joins it */
+    if (status != ROTA_OK && rota__fj_take_back(pool, task))
+        rota__fj_run_shared(task, NULL); /* here and now */
     return ROTA_OK;
 }
 

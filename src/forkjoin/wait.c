@@ -194,14 +194,9 @@ static int wait_for_others(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj
 
     rota__inbox_put(pool, task);
     status = rota__crew_call_locked(pool);
-    if (status != ROTA_OK) {
-        rota__mutex_lock(&pool->lock);
-        if (rota__inbox_remove(pool, task)) {
-            rota__mutex_unlock(&pool->lock);
-            rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10 */
-            return rota__fj_status(task);
-        }
-        rota__mutex_unlock(&pool->lock);
+    if (status != ROTA_OK && rota__fj_take_back(pool, task)) {
+        rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10 */
+        return rota__fj_status(task);
     }
     if (worker != NULL)
         rota__crew_block(worker, false);
