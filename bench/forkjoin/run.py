@@ -86,13 +86,18 @@ def share(runs):
     return 100 * two / one if two else None
 
 
+def mean(index, unit):
+    """Of a figure that not all have."""
+    return lambda runs: turns.mean(index, unit)(runs) if len(runs[0]) > index else None
+
+
 def row(name, size, unit, count=(1, 1), but=(), memory=True):
     """The figures are time, processor time and memory with one worker, and the same with two."""
     lines = {f"{name} 1w": figure(0, unit), f"{name} 2w": figure(3, unit),
              f"{name} 2w/1w, %": share}
     if memory:
         lines[f"{name} 2w, MB"] = figure(5, MB)
-    cpu = {f"{name} 1w": figure(1, unit), f"{name} 2w": figure(4, unit)}
+    cpu = {f"{name} 1w": mean(1, unit), f"{name} 2w": mean(4, unit)}
     return Row(f"{size} {name} 0 2", [name], lines, cpu, count=count, but=but)
 
 
