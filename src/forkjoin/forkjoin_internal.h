@@ -290,6 +290,10 @@ void rota__crew_insist(rota__fj_pool *pool);
 
 bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
 
+/* One is not active any more, and has not looked at all: those whose tasks are private, as enough
+   were active when they last asked, are to ask again. */
+void rota__crew_place_is_free(rota__fj_pool *pool);
+
 bool rota__crew_has_work(rota__fj_pool *pool); /* that is public, or came from outside */
 
 void rota__crew_search(rota__fj_worker *worker);
