@@ -166,6 +166,7 @@ static void an_end_too_many_does_nothing(void **state)
     rota_executor *pool = test_forkjoin_of(1);
 
     test_fj_inside(pool, end_without_begin, pool);
+    assert_ok(rota_await_quiescence(pool, ROTA_FOREVER)); /* who stood in sleeps */
     test_fj_taking_part(pool, end_without_begin, pool);
     assert_ok(rota_close(pool));
 }
