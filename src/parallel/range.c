@@ -6,7 +6,8 @@
 
 #include "base/time.h"
 
-#define LONG_ENOUGH ROTA_US(4) /* for a piece: so that what is around it does not count */
+#define LONG_ENOUGH  ROTA_US(4) /* for a piece: so that what is around it does not count */
+#define WORTH_A_WAKE ROTA_US(8) /* for what is left: about what it costs to call another worker */
 
 int rota__parallel_find(rota_executor **ex)
 {
@@ -20,16 +21,28 @@ int rota__parallel_find(rota_executor **ex)
 /* -- Pieces --------------------------------------------------------------- */
 
 typedef struct rhythm {
-    size_t length; /* of the next piece */
-    bool is_given; /* by the user */
+    size_t length;  /* of the next piece */
+    bool is_given;  /* by the user */
+    double element; /* ns that one took, of late; 0: none has run */
 } rhythm;
 
 static rhythm first_pace(const rota__loop *loop)
 {
-    return (rhythm){loop->grain != 0 ? loop->grain : 1, loop->grain != 0};
+    return (rhythm){.length = loop->grain != 0 ? loop->grain : 1, .is_given = loop->grain != 0};
 }
 
-/* Twice as long, until it is long enough. */
+/* Longer, until it is long enough. */
+static void set_pace(rhythm *pace, size_t length, rota_ns took)
+{
+    size_t times = took < LONG_ENOUGH / 16 ? 8 : 2;
+
+    pace->element = (double)(took > 0 ? took : 1) / (double)length;
+    if (took < LONG_ENOUGH && pace->length <= SIZE_MAX / times)
+        pace->length *= times;
+    else if (took > 4 * LONG_ENOUGH && pace->length > 1)
+        pace->length /= 2;
+}
+
 static void run_piece(const rota__part *part, size_t *begin, size_t end, rhythm *pace)
 {
     size_t length = end - *begin < pace->length ? end - *begin : pace->length;
@@ -40,22 +53,32 @@ static void run_piece(const rota__part *part, size_t *begin, size_t end, rhythm 
     } else {
         start = rota__os_now();
         part->loop->run(part, *begin, *begin + length);
-        rota_ns took = rota__os_now() - start;
-        if (took < LONG_ENOUGH && pace->length <= SIZE_MAX / 2)
-            pace->length *= 2;
-        else if (took > 4 * LONG_ENOUGH && pace->length > 1)
-            pace->length /= 2;
+        set_pace(pace, length, rota__os_now() - start);
     }
     *begin += length;
 }
 
 /* -- Splitting ------------------------------------------------------------ */
 
+/*
+ * Is what is left enough for two? Of a few elements each may be long; where there are
+ * many, the first tells what one takes before anybody is called.
+ */
+static bool is_worth_it(const rota__fj_worker *worker, size_t left, const rhythm *pace)
+{
+    if (left < 2 || worker == NULL)
+        return false;
+    if (pace->is_given)
+        return left > pace->length;
+    if (pace->element == 0)
+        return left <= (size_t)worker->pool->parallelism * 8;
+    return (double)left * pace->element > (double)WORTH_A_WAKE;
+}
+
 /* Has the pool a worker to spare, for whom there is nothing? */
 static bool is_wanted(const rota__fj_worker *worker)
 {
-    return worker != NULL
-           && rota__crew_wants_more(worker->pool, rota__load_relaxed(&worker->pool->crowd))
+    return rota__crew_wants_more(worker->pool, rota__load_relaxed(&worker->pool->crowd))
            && !rota__deque_has_public(&worker->deque);
 }
 
@@ -94,7 +117,8 @@ static void work_through(rota__part *part, size_t begin, size_t end, rhythm *pac
     const rota__fj_worker *worker = rota__fj_me();
 
     while (begin < end && !must_end(loop, worker)) {
-        if (end - begin > 1 && is_wanted(worker) && fork_right(part, begin, end, pace, execution))
+        if (is_worth_it(worker, end - begin, pace) && is_wanted(worker)
+            && fork_right(part, begin, end, pace, execution))
             return;
         run_piece(part, &begin, end, pace);
         if (execution->error != 0)
