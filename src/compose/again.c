@@ -17,14 +17,24 @@
 
 enum { MOST_TRIES = 2 }; /* at a time */
 
-typedef struct errand {
+typedef struct errand errand;
+
+/* A try that is under way. */
+typedef struct attempt {
+    rota__action action; /* hears of its end */
+    errand *errand;
+    rota_future *future; /* NULL: none */
+} attempt;
+
+struct errand {
     rota__atomic(uint32_t) references; /* Y1 */
     rota__atomic(bool) has_begun;      /* any try */
     rota_executor *executor;
     rota_call call;
     rota_future *promise; /* a holder: it is the one that ends it */
+    rota__action over;    /* hears of its end */
     rota__mutex lock;     /* the rest */
-    rota_future *tries[MOST_TRIES];
+    attempt tries[MOST_TRIES];
     rota_future *timer;
     bool is_over;
     bool is_hedge;
@@ -32,7 +42,7 @@ typedef struct errand {
     rota_ns delay; /* before the next */
     rota_retry_options options;
     uint64_t random;
-} errand;
+};
 
 static void unref(errand *self)
 {
@@ -65,82 +75,72 @@ static void try_dropped(void *arg)
     (void)arg; /* the errand may have another; unref tells */
 }
 
-static void next_try(errand *self);
-
-/* With the lock held: how many are under way. */
-static size_t count_tries(const errand *self)
+/* Its place is free for another. True: none is under way now. */
+static bool leave_try(errand *self, attempt *mine)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < MOST_TRIES; i++)
-        count += self->tries[i] != NULL;
-    return count;
-}
-
-/* True: it was the last that was under way, and there will be no other. */
-static bool try_is_over(errand *self, const rota_future *tried)
-{
-    bool is_last;
+    bool is_last = true;
 
     rota__mutex_lock(&self->lock);
-    for (size_t i = 0; i < MOST_TRIES; i++) {
-        if (self->tries[i] == tried)
-            self->tries[i] = NULL;
-    }
-    is_last = count_tries(self) == 0;
+    mine->future = NULL;
+    for (size_t i = 0; i < MOST_TRIES; i++)
+        is_last = is_last && self->tries[i].future == NULL;
     rota__mutex_unlock(&self->lock);
     return is_last;
 }
 
-/* The errand ends as this one has. */
-static void end_like(errand *self, rota_future *tried)
-{
-    rota__action_queue more = {NULL, NULL};
-
-    rota__future_end_like(self->promise, tried, &more);
-    rota__actions_run(&more);
-}
-
-static bool is_worth_it(errand *self, rota_future *tried)
+static bool is_worth_it(errand *self, rota_future *future)
 {
     const rota_retry_options *options = &self->options;
 
     if (self->is_hedge || self->left == 0 || rota_future_is_done(self->promise)
-        || rota_future_state_of(tried) != ROTA_FUTURE_FAILED)
+        || rota_future_state_of(future) != ROTA_FUTURE_FAILED)
         return false;
-    return options->retries == NULL || options->retries(rota_future_error(tried), options->ctx);
+    return options->retries == NULL || options->retries(rota_future_error(future), options->ctx);
 }
 
 static int schedule_next(errand *self);
 
-static void tried(rota_future *attempt, void *arg)
+static void tried(rota__action *action, rota__action_queue *more)
 {
-    errand *self = arg;
-    bool has_succeeded = rota_future_state_of(attempt) == ROTA_FUTURE_SUCCEEDED;
-    bool is_last = try_is_over(self, attempt);
+    attempt *mine = ROTA__CONTAINER(action, attempt, action);
+    errand *self = mine->errand;
+    rota_future *future = mine->future;
+    bool has_succeeded = rota_future_state_of(future) == ROTA_FUTURE_SUCCEEDED;
+    bool is_last = leave_try(self, mine);
 
     if (has_succeeded
-        || (is_last && (!is_worth_it(self, attempt) || schedule_next(self) != ROTA_OK)))
-        end_like(self, attempt);
-    rota_future_unref(attempt);
+        || (is_last && (!is_worth_it(self, future) || schedule_next(self) != ROTA_OK)))
+        rota__future_end_like(self->promise, future, more);
+    rota_future_unref(future);
     unref(self);
 }
 
-/* Y2. False: the errand is over. */
-static bool enter(errand *self, rota_future *attempt)
+/* Y2. There is a place: a retry has one try at a time, a hedge two in all. */
+static attempt *enter(errand *self, rota_future *future, bool *is_over)
 {
-    bool is_open;
+    attempt *mine = self->tries;
 
     rota__mutex_lock(&self->lock);
-    is_open = !self->is_over;
-    for (size_t i = 0; is_open && i < MOST_TRIES; i++) {
-        if (self->tries[i] == NULL) {
-            self->tries[i] = attempt;
-            break;
-        }
-    }
+    if (mine->future != NULL)
+        mine++;
+    mine->future = future;
+    *is_over = self->is_over;
     rota__mutex_unlock(&self->lock);
-    return is_open;
+    return mine;
+}
+
+/* Needs no memory: once a try is submitted, its end is heard of. */
+static void watch(errand *self, rota_future *future)
+{
+    rota__action_queue more = {NULL, NULL};
+    bool is_over;
+    attempt *mine = enter(self, future, &is_over);
+
+    if (is_over)
+        rota_future_cancel_now(future);
+    if (!rota__future_add(future, &mine->action))
+        tried(&mine->action, &more);
+    rota__actions_run(&more);
 }
 
 static int begin_try(errand *self)
@@ -150,24 +150,15 @@ static int begin_try(errand *self)
                       .discard = try_dropped,
                       .free_result = self->call.free_result,
                       .name = self->call.name};
-    rota_future *attempt;
+    rota_future *future;
     int status;
 
     ref(self); /* Y1: the try's */
-    status = rota_submit_call(self->executor, &call, &attempt);
-    if (status != ROTA_OK) {
-        unref(self);
-        return status;
-    }
-    if (!enter(self, attempt))
-        rota_future_cancel_now(attempt);
-    status = rota_when_done(attempt, NULL, tried, self, NULL);
+    status = rota_submit_call(self->executor, &call, &future);
     if (status == ROTA_OK)
-        return ROTA_OK;
-    rota_future_cancel_now(attempt); /* no memory: nobody would hear of its end */
-    try_is_over(self, attempt);
-    rota_future_get_timed(attempt, 0, NULL);
-    rota_future_unref(attempt);
+        watch(self, future);
+    else
+        rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
     return status;
 }
 
@@ -250,16 +241,16 @@ static int schedule_next(errand *self)
 /* -- The end -------------------------------------------------------------- */
 
 /* Of the promise, however it came: Y2. */
-static void over(rota_future *promise, void *arg)
+static void over(rota__action *action, rota__action_queue *more)
 {
-    errand *self = arg;
+    errand *self = ROTA__CONTAINER(action, errand, over);
     rota_future *under_way[MOST_TRIES + 1];
 
-    (void)promise;
+    (void)more;
     rota__mutex_lock(&self->lock);
     self->is_over = true;
     for (size_t i = 0; i < MOST_TRIES; i++)
-        under_way[i] = rota_future_ref(self->tries[i]);
+        under_way[i] = rota_future_ref(self->tries[i].future);
     under_way[MOST_TRIES] = self->timer;
     self->timer = NULL;
     rota__mutex_unlock(&self->lock);
@@ -279,6 +270,9 @@ static errand *errand_new(rota_executor *ex, const rota_call *call)
     *self = (errand){.executor = ex, .call = *call, .random = (uint64_t)rota__now()};
     rota__store_relaxed(&self->references, 1);
     rota__store_relaxed(&self->has_begun, false);
+    self->over.run = over;
+    for (size_t i = 0; i < MOST_TRIES; i++)
+        self->tries[i] = (attempt){.action = {.run = tried}, .errand = self};
     if (rota_promise_new(&self->promise) == ROTA_OK)
         return self;
     rota__free(self, sizeof *self);
@@ -298,19 +292,17 @@ static int abandon(errand *self, int status)
 static int begin(errand *self, rota_ns later, rota_future **out)
 {
     rota_future *promise = rota_future_ref(self->promise);
-    int status = rota_when_done(promise, NULL, over, ref(self), NULL);
+    int status;
 
-    if (status != ROTA_OK)
-        unref(self);
-    else
-        status = begin_try(self);
-    if (status == ROTA_OK && self->is_hedge)
-        schedule_in(self, later); /* without memory it is tried once */
+    rota__future_add(promise, &ref(self)->over); /* nobody has ended it yet */
+    status = begin_try(self);
     if (status != ROTA_OK) {
         status = abandon(self, status);
         rota_future_unref(promise);
         return status;
     }
+    if (self->is_hedge)
+        schedule_in(self, later); /* without memory it is tried once */
     *out = promise;
     unref(self);
     return ROTA_OK;

@@ -51,7 +51,7 @@ typedef union rota__step_fn {
 struct rota__stage {
     rota_future future; /* first */
     const rota__stage_kind *kind;
-    rota__atomic(uintptr_t) executor; /* or 0; and whether it owns its sources: the two below */
+    rota__atomic(uintptr_t) executor; /* or 0; and the flags below */
     union {
         rota__step_fn fn;
         rota__atomic(uintptr_t) timer; /* timer.c only */
@@ -67,11 +67,13 @@ struct rota__stage {
 _Static_assert(sizeof(void *) != 8 || sizeof(rota__stage) <= 192,
                "a stage takes three cache lines");
 
-enum { ROTA__STAGE_OWNS = 1 };
+/* It owns its sources; it is tied to the only one; it has ended before it was: who comes second of
+   the last two cuts the tie. */
+enum { ROTA__STAGE_OWNS = 1, ROTA__STAGE_TIED = 2, ROTA__STAGE_ENDED = 4, ROTA__STAGE_FLAGS = 7 };
 
 static inline rota_executor *rota__stage_executor(const rota__stage *stage)
 {
-    return (rota_executor *)(rota__load_relaxed(&stage->executor) & ~(uintptr_t)ROTA__STAGE_OWNS);
+    return (rota_executor *)(rota__load_relaxed(&stage->executor) & ~(uintptr_t)ROTA__STAGE_FLAGS);
 }
 
 static inline bool rota__stage_owns(const rota__stage *stage)
@@ -113,7 +115,7 @@ void rota__stage_start(rota__stage *stage);
 void *rota__stage_end_as(rota__stage *stage, rota_future *inner);
 
 /* From a step: what it returns, where that may be a source's. */
-void *rota__stage_value(rota__stage *stage, rota_future *source, void *value);
+void *rota__stage_value(rota_future *source, void *value);
 
 rota__stage *rota__as_stage(rota_future *future); /* NULL: it is none */
 
@@ -121,5 +123,7 @@ rota__stage *rota__as_stage(rota_future *future); /* NULL: it is none */
 
 /* The process's timer, to schedule on; NULL: no memory. */
 rota_executor *rota__timer(void);
+extern rota__atomic(rota_executor *) rota__the_timer; /* timer.c only, and tests */
+void rota__timer_end(rota_ns patience); /* while nobody uses it; the next use makes another */
 
 #endif

@@ -38,7 +38,7 @@ static void let_sources_go(void *arg)
 
 /* -- Cutting ties --------------------------------------------------------- */
 
-enum { TIED = 1, TAKEN = 2 }; /* all are made; the first that is done is known */
+enum { TIED = 1, TAKEN = 2, CUT = 4 }; /* all are made; the first is done; somebody has cut them */
 
 static void cut(rota__tie *tie)
 {
@@ -62,57 +62,89 @@ static void cut_all(rota__stage *stage, const rota__tie *but)
     }
 }
 
-/*
- * Cancels a source, which may own its sources, and so on: in a loop. One that is to
- * be cancelled while this thread cancels another goes into that one's `next`.
- */
-static void cancel_source(rota_future *source)
-{
-    rota_thread *self = rota__self();
-    void **outer = self->cancelling;
-    void *next = NULL;
+/* -- Cancelling what it owns ---------------------------------------------- */
 
-    rota__future_pin(source);
-    if (outer != NULL && *outer == NULL) {
-        *outer = source;
-        return;
-    }
-    self->cancelling = &next;
-    do {
-        rota_future_cancel(source);
-        rota__future_unpin(source);
-        source = next;
-        next = NULL;
-    } while (source != NULL);
-    self->cancelling = outer;
-}
-
-static void cancel_sources(rota__stage *stage)
+static void cancel_each(rota__stage *stage)
 {
     if (!has_ties(stage)) {
-        cancel_source(stage->source);
+        rota_future_cancel(stage->source);
+        rota__future_unpin(stage->source);
         return;
     }
     for (size_t i = 0; i < stage->ties->n; i++)
-        cancel_source(stage->ties->tie[i].source);
+        rota_future_cancel(stage->ties->tie[i].source);
+    leave_ties(stage->ties);
+}
+
+static void hold_sources(rota__stage *stage)
+{
+    if (has_ties(stage))
+        rota__add_relaxed(&stage->ties->users, 1);
+    else
+        rota__future_pin(stage->source);
+}
+
+/*
+ * The sources may own theirs, and so on: a loop. A stage whose sources are to be
+ * cancelled while this thread cancels others waits in a list, linked by its action,
+ * which nobody else needs any more.
+ */
+static void cancel_sources(rota__stage *stage)
+{
+    rota_thread *self = rota__self();
+    void *list = NULL;
+    void **waiting = self->cancelling != NULL ? self->cancelling : &list;
+
+    rota__future_pin(&stage->future);
+    hold_sources(stage);
+    stage->action.next = *waiting;
+    *waiting = &stage->action;
+    if (waiting != &list)
+        return;
+    self->cancelling = &list;
+    while (list != NULL) {
+        stage = ROTA__CONTAINER(list, rota__stage, action);
+        list = stage->action.next;
+        cancel_each(stage);
+        rota__future_unpin(&stage->future);
+    }
+    self->cancelling = NULL;
+}
+
+static void cancel_owned(rota__stage *stage)
+{
+    if (rota__stage_owns(stage) && rota_future_state_of(&stage->future) == ROTA_FUTURE_CANCELED)
+        cancel_sources(stage);
+}
+
+/* -- Withdrawing ---------------------------------------------------------- */
+
+static void withdraw(rota__stage *stage)
+{
+    if (!rota__future_remove(stage->source, &stage->action))
+        return; /* the source is done, and what runs sees to the rest */
+    cancel_owned(stage);
+    rota__future_unpin(&stage->future); /* X2: the tie */
+}
+
+static void withdraw_from_all(rota__stage *stage)
+{
+    if (!(rota__or_acq_rel(&stage->ties->flags, CUT) & CUT)) /* pairs with end_tying */
+        cut_all(stage, NULL);
+    cancel_owned(stage);
 }
 
 /* X3: somebody else has ended it. */
 static void ended(rota__keeper *mine, rota_future *future)
 {
     rota__stage *stage = (rota__stage *)future;
-    bool is_cut = false;
 
     (void)mine;
     if (has_ties(stage))
-        cut_all(stage, NULL);
-    else
-        is_cut = rota__future_remove(stage->source, &stage->action);
-    if (rota__stage_owns(stage) && rota_future_state_of(future) == ROTA_FUTURE_CANCELED)
-        cancel_sources(stage);
-    if (is_cut)
-        rota__future_unpin(future); /* X2: the tie, */
-    rota__future_unpin(future);     /* and the task */
+        withdraw_from_all(stage);
+    else if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_ENDED) & ROTA__STAGE_TIED)
+        withdraw(stage);        /* else wait_for_inner does, with which this pairs */
+    rota__future_unpin(future); /* X2: the task */
 }
 
 static rota__keeper keeper = {.ended = ended};
@@ -226,7 +258,7 @@ static rota__stage *new_stage(const rota__stage_kind *kind, rota_executor *ex, r
         return NULL;
     stage->future.task.call.arg = stage;
     stage->kind = kind;
-    rota__store_relaxed(&stage->executor, (uintptr_t)ex);
+    rota__store_relaxed(&stage->executor, (uintptr_t)ex | ROTA__STAGE_TIED);
     stage->fn = fn;
     stage->arg = arg;
     stage->action.run = NULL;
@@ -327,8 +359,10 @@ static void end_tying(rota__stage *stage, size_t made)
 
     for (size_t i = made; i < ties->n; i++)
         leave_ties(ties);
-    if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) /* pairs with first_done */
+    if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) { /* pairs with first_done */
+        rota__or_acq_rel(&ties->flags, CUT); /* as who ends it now finds its keeper still: X3 */
         cut_made(stage, made);
+    }
     if (stage->kind->needs_all)
         last_done(stage, &more);
     leave_ties(ties);
@@ -356,10 +390,10 @@ int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *so
 
 /* -- From inside a step --------------------------------------------------- */
 
-void *rota__stage_value(rota__stage *stage, rota_future *source, void *value)
+void *rota__stage_value(rota_future *source, void *value)
 {
     if (value != NULL && value == source->result)
-        rota__future_keep_value(&stage->future, source);
+        rota__future_return_of(source);
     return value;
 }
 
@@ -370,6 +404,7 @@ static void set_source(rota__stage *stage, rota_future *source)
     stage->action.run = source_done;
     stage->source = source;
     rota__future_pin(source);
+    rota__sub_acq_rel(&stage->executor, ROTA__STAGE_TIED);
 }
 
 static rota_future *pass_source(rota__stage *stage)
@@ -388,6 +423,8 @@ static void wait_for_inner(rota_future *future)
     rota__future_pin(inner);  /* who ends the stage now lets it go */
     rota__future_pin(future); /* X2: as the task that this was is over */
     rota__stage_start(stage);
+    if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_TIED) & ROTA__STAGE_ENDED)
+        withdraw(stage);
     if (rota_future_is_done(future))
         rota__future_tell_keeper(future); /* who ended it before it was kept could not: X3 */
     rota__future_unpin(inner);
@@ -395,11 +432,15 @@ static void wait_for_inner(rota_future *future)
 
 void *rota__stage_end_as(rota__stage *stage, rota_future *inner)
 {
-    if (inner == NULL)
-        return rota__self()->current->error != 0 ? NULL : rota_fail(ROTA_EINVAL);
-    if (inner == &stage->future) {
+    int error = rota__self()->current->error;
+
+    if (error == 0 && inner == NULL)
+        error = ROTA_EINVAL;
+    if (error == 0 && inner == &stage->future)
+        error = ROTA_EDEADLOCK;
+    if (error != 0) {
         rota_future_unref(inner);
-        return rota_fail(ROTA_EDEADLOCK);
+        return rota_fail(error);
     }
     set_source(stage, inner);
     stage->kind = &inner_kind;
@@ -409,7 +450,7 @@ void *rota__stage_end_as(rota__stage *stage, rota_future *inner)
         return NULL;
     }
     rota__future_follow(inner);
-    return rota__stage_value(stage, inner, inner->result);
+    return rota__stage_value(inner, inner->result);
 }
 
 rota__stage *rota__as_stage(rota_future *future)

@@ -58,14 +58,14 @@ static void *call_then(rota__stage *stage)
 {
     rota_future *source = stage->source;
 
-    return rota__stage_value(stage, source, stage->fn.then(source->result, stage->arg));
+    return rota__stage_value(source, stage->fn.then(source->result, stage->arg));
 }
 
 static void *call_either(rota__stage *stage)
 {
     rota_future *source = stage->ties->first;
 
-    return rota__stage_value(stage, source, stage->fn.then(source->result, stage->arg));
+    return rota__stage_value(source, stage->fn.then(source->result, stage->arg));
 }
 
 static void *call_both(rota__stage *stage)
@@ -74,7 +74,7 @@ static void *call_both(rota__stage *stage)
     rota_future *second = stage->ties->tie[1].source;
     void *value = stage->fn.both(first->result, second->result, stage->arg);
 
-    return rota__stage_value(stage, first, rota__stage_value(stage, second, value));
+    return rota__stage_value(first, rota__stage_value(second, value));
 }
 
 static void *call_handle(rota__stage *stage)
@@ -83,7 +83,7 @@ static void *call_handle(rota__stage *stage)
     void *value = stage->fn.handle(status_of(source), rota_future_get_now(source, NULL),
                                    rota_future_error(source), stage->arg);
 
-    return rota__stage_value(stage, source, value);
+    return rota__stage_value(source, value);
 }
 
 static void *call_chain(rota__stage *stage)
@@ -106,7 +106,7 @@ static void *call_done(rota__stage *stage)
 
     stage->fn.done(source, stage->arg);
     rota__future_follow(source);
-    return rota__stage_value(stage, source, rota_future_get_now(source, NULL));
+    return rota__stage_value(source, rota_future_get_now(source, NULL));
 }
 
 static const rota__stage_kind then_kind = {.passes = pass_unless_succeeded, .step = call_then};

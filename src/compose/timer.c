@@ -13,7 +13,7 @@
 
 /* -- The timer ------------------------------------------------------------ */
 
-static rota__atomic(rota_executor *) timer;
+rota__atomic(rota_executor *) rota__the_timer;
 static rota__mutex timer_lock; /* held by who makes it */
 
 /* Of a parent process, it is as if it had ended. */
@@ -32,36 +32,41 @@ static rota_executor *make_timer(void)
 
     if (rota_sched_new(&options, &made) != ROTA_OK)
         return NULL;
-    rota__store_release(&timer, made); /* pairs with rota__timer */
+    rota__store_release(&rota__the_timer, made); /* pairs with rota__timer */
     return made;
 }
 
 rota_executor *rota__timer(void)
 {
-    rota_executor *made = rota__load_acquire(&timer); /* pairs with make_timer */
+    rota_executor *made = rota__load_acquire(&rota__the_timer); /* pairs with make_timer */
 
     if (is_good(made))
         return made;
     rota__mutex_lock(&timer_lock);
-    made = rota__load_acquire(&timer);
+    made = rota__load_acquire(&rota__the_timer);
     if (!is_good(made))
         made = make_timer();
     rota__mutex_unlock(&timer_lock);
     return made;
 }
 
+void rota__timer_end(rota_ns patience)
+{
+    rota_executor *made = rota__load_acquire(&rota__the_timer);
+
+    if (!is_good(made))
+        return;
+    rota__store_relaxed(&rota__the_timer, NULL);
+    rota_shutdown_now(made, NULL);
+    if (rota_await_termination(made, patience) == ROTA_OK)
+        rota_executor_free(made);
+}
+
 #ifndef ROTA_EXPLORE
 /* So that a clean program is clean to tools that look for what is left. */
 __attribute__((destructor)) static void end_timer(void)
 {
-    rota_executor *made = rota__load_acquire(&timer);
-
-    if (!is_good(made))
-        return;
-    rota__store_relaxed(&timer, NULL);
-    rota_shutdown_now(made, NULL);
-    if (rota_await_termination(made, ROTA_SEC(1)) == ROTA_OK)
-        rota_executor_free(made);
+    rota__timer_end(ROTA_SEC(1));
 }
 #endif
 

@@ -50,7 +50,7 @@ static void destroy(rota_future *future)
 {
     rota__future_check(future);
     if (future_phase_in(future_state_load(future)) == FUTURE_NORMAL)
-        rota__future_free_result(future, future->result);
+        rota__future_free_result(future, future->result, future->value_of);
     rota__event_free(rota__load_acquire(&future->event));
     if (future->value_of != NULL)
         rota__future_unpin(future->value_of); /* which has none of its own: no deeper than this */
@@ -194,12 +194,9 @@ bool rota_promise_fail(rota_future *promise, int code)
 
 /* -- Ending it as another has --------------------------------------------- */
 
-void rota__future_keep_value(rota_future *future, rota_future *source)
+rota_future *rota__future_maker(rota_future *future)
 {
-    if (future->value_of != NULL)
-        return;
-    future->value_of = source->value_of != NULL ? source->value_of : source;
-    rota__future_pin(future->value_of);
+    return future->value_of != NULL ? future->value_of : future;
 }
 
 static bool collected(rota_future *future, rota__action_queue *more)
@@ -229,7 +226,8 @@ bool rota__future_end_like(rota_future *future, rota_future *source, rota__actio
         return false;
     if (source != NULL) {
         future->result = source->result;
-        rota__future_keep_value(future, source);
+        future->value_of = rota__future_maker(source);
+        rota__future_pin(future->value_of);
     }
     future_end_completing(future, FUTURE_NORMAL);
     return collected(future, more);
@@ -245,12 +243,12 @@ void rota__future_refuse(rota_future *future)
 
 /* -- Whose the result is -------------------------------------------------- */
 
-void rota__future_free_result(const rota_future *future, void *result)
+void rota__future_free_result(const rota_future *future, void *result, const rota_future *maker)
 {
     /* Pairs with rota_future_own_result. */
     uintptr_t function = rota__load_acquire(&future->free_result);
 
-    if (function != 0)
+    if (function != 0 && (maker == NULL || rota__load_acquire(&maker->free_result) == 0))
         ((void (*)(void *))function)(result);
 }
 

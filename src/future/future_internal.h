@@ -73,8 +73,10 @@ void rota__future_unpin(rota_future *future);
 /* discard(arg), if the call has one (F4). */
 void rota__future_discard_argument(rota_future *future);
 
-/* Frees a result that the body returned, if it is the future's. */
-void rota__future_free_result(const rota_future *future, void *result);
+/* Frees a result of the body's, if it is the future's and not that of the one that made it. */
+void rota__future_free_result(const rota_future *future, void *result, const rota_future *maker);
+
+rota_future *rota__future_maker(rota_future *future); /* of its result */
 
 /* -- The task's part (run.c) ---------------------------------------------- */
 
@@ -95,13 +97,13 @@ bool rota__future_is_deferred(void); /* from there, too */
 /* From there, too: unless the body fails, it ends as `source`, which is done, has. */
 void rota__future_follow(const rota_future *source);
 
+/* From there, too: what the body returns is the result of `source`, which is kept as long as it. */
+void rota__future_return_of(rota_future *source);
+
 /* Ends a future that nobody runs as `source`, which is done, has, or with NULL without one. False:
    it was done. What follows is appended to `more`. The argument is not discarded. */
 bool rota__future_end_like(rota_future *future, rota_future *source, rota__action_queue *more);
 bool rota__future_end_failed(rota_future *future, int code, rota__action_queue *more);
-
-/* Its result is the one of `source`, which is kept as long as it. */
-void rota__future_keep_value(rota_future *future, rota_future *source);
 
 /* The end of a task that no executor took: cancelled, argument and discard untouched (OWN-05). */
 void rota__future_refuse(rota_future *future);

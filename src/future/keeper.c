@@ -43,7 +43,7 @@ void rota__future_tell_keeper(rota_future *future)
     uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with keep */
     rota__keeper *keeper = (rota__keeper *)word;
 
-    if (word == 0 || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))
+    if (word == 0 || word & BUSY || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))
         return;                              /* nobody has it, or not any more */
     rota__add_relaxed(&keeper->guests, 1);   /* seen by close, after unkeep: */
     rota__store_release(&future->keeper, 0); /* K2 */

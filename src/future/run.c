@@ -10,6 +10,7 @@ struct future_run {
     bool once;                          /* the first run is the last */
     void (*after)(rota_future *future); /* it does not end with this run; or NULL */
     future_phase follows;     /* how another future ended that it is to end like; NEW: none */
+    rota_future *value_of;    /* whose result its own is, pinned; or NULL */
     rota__action_queue *more; /* for what follows from its end; NULL: that is run at once */
     bool pending;             /* out: it is NEW again */
 };
@@ -41,6 +42,16 @@ void rota__future_follow(const rota_future *source)
         self->run.execution.error = self->follows == FUTURE_FAILED ? source->task.error : 0;
 }
 
+void rota__future_return_of(rota_future *source)
+{
+    struct future_run *self = this_run();
+
+    if (self->value_of != NULL)
+        return;
+    self->value_of = rota__future_maker(source);
+    rota__future_pin(self->value_of);
+}
+
 /* -- The end of a run ----------------------------------------------------- */
 
 /* What follows from being done. */
@@ -53,11 +64,15 @@ static void finish(const struct future_run *self, rota_future *future)
 }
 
 /* The body's outcome becomes the future's, unless somebody was quicker. True: it did. */
-static bool complete_as_runner(rota_future *future, int error, void *result)
+static bool complete_as_runner(struct future_run *self, rota_future *future, int error)
 {
     if (future_begin_completing(future) == FUTURE_TOO_LATE)
         return false;
-    future->result = error == 0 ? result : NULL;
+    if (error == 0) {
+        future->result = self->run.result;
+        future->value_of = self->value_of;
+        self->value_of = NULL;
+    }
     future->task.error = error;
     future_end_completing_and_leave(future, error == 0 ? FUTURE_NORMAL : FUTURE_FAILED);
     return true;
@@ -77,7 +92,7 @@ static void leave(struct future_run *self, rota_future *future, int error)
     self->pending = future_leave(future) == FUTURE_NEW; /* before any code of the user's */
     if (self->after == NULL) {
         if (error == 0)
-            rota__future_free_result(future, self->run.result); /* nobody will see it: OWN-17 */
+            rota__future_free_result(future, self->run.result, self->value_of); /* unseen: OWN-17 */
     } else if (self->pending) {
         self->after(future);
     } else {
@@ -96,11 +111,13 @@ static void body_ended(rota__run *run)
         if (cancel_as_runner(future))
             finish(self, future);
     } else if (((self->once && self->after == NULL) || error != 0)
-               && complete_as_runner(future, error, run->result)) {
+               && complete_as_runner(self, future, error)) {
         finish(self, future);
     } else {
         leave(self, future, error);
     }
+    if (self->value_of != NULL)
+        rota__future_unpin(self->value_of);
     if (future->task.periodic && !self->pending)
         rota__future_discard_argument(future); /* F4 */
 }
