@@ -243,12 +243,22 @@ static bool run_one(rota__fj_worker *worker)
     return true;
 }
 
-static bool is_in_inbox(rota__fj_pool *pool, rota_task *task)
+/* Takes it, and no other: from where tasks come in, or from the top of the own deque. */
+static bool take_task(rota__fj_worker *worker, rota_task *task)
 {
+    rota__fj_pool *pool = worker->pool;
+    rota_fj *newest;
+
     rota__mutex_lock(&pool->lock);
-    bool removed = rota__inbox_remove_task(pool, task);
+    bool was_in_inbox = rota__inbox_remove_task(pool, task);
     rota__mutex_unlock(&pool->lock);
-    return removed;
+    if (was_in_inbox)
+        return true;
+    newest = rota__deque_pop(&worker->deque);
+    if (newest != NULL && newest != rota__entry_of(task))
+        rota__deque_push(&worker->deque, newest); /* where it has just been */
+    rota__fj_answer(worker);
+    return newest == rota__entry_of(task);
 }
 
 bool rota__fj_help(const rota__helper *helper, void *subject)
@@ -257,11 +267,11 @@ bool rota__fj_help(const rota__helper *helper, void *subject)
         ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
     rota_future *future = subject;
 
+    if (take_task(worker, &future->task))
+        rota__fj_run_entry(worker, rota__entry_of(&future->task), false);
     if (worker->helping == MOST_HELPING)
         return false;
     worker->helping++;
-    if (is_in_inbox(worker->pool, &future->task))
-        rota__fj_run_entry(worker, rota__entry_of(&future->task), false);
     while (!rota_future_is_done(future) && run_one(worker))
         continue;
     worker->helping--;
