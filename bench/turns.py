@@ -340,7 +340,8 @@ def run(name, doc, groups, unit, each, packages, rounds, judge=None, draw=None):
     length = f" of {1000 * turns.seconds:.0f} ms" if timed else ""
     print(f"{unit}, the median of {turns.rounds} runs{length}\n"
           f"{os.cpu_count()} CPUs{others.text()}")
-    print("/ best: rota's number divided by that of the best other; below 1, rota is better")
+    ratios = dict.fromkeys(name for group in groups for name in group.ratios)
+    print(f"{', '.join(ratios)}: rota's number divided by theirs; below 1, rota is better")
     table(groups, lambda row: row.lines)
     if options.cpu:
         print(f"\nns of processor time for each {each}, the mean of the same runs")
