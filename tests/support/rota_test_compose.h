@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rota_test_compose.h - futures that end in each of the ways there are.
+ *
+ *     rota_future *promise = test_promise();
+ *
+ *     test_end(promise, TEST_FAILS, NULL);
+ *     test_has_ended(promise, TEST_FAILS, NULL);
+ *     rota_future_unref(promise);
+ */
+#ifndef ROTA_TEST_COMPOSE_H
+#define ROTA_TEST_COMPOSE_H
+
+#include "rota_test_tasks.h"
+
+typedef enum test_ending { TEST_SUCCEEDS, TEST_FAILS, TEST_CANCELLED, TEST_ENDINGS } test_ending;
+
+enum { TEST_CODE = 4711 }; /* of failures */
+
+rota_future *test_promise(void); /* ends the process without memory */
+rota_future *test_done(test_ending ending, void *value);
+
+/* On any thread; the promise must not be done. */
+void test_end(rota_future *promise, test_ending ending, void *value);
+
+/* Asserts how it ended, by every call that tells; without a value if it did not succeed. */
+void test_has_ended(rota_future *future, test_ending ending, const void *value);
+void test_has_failed(rota_future *future, int code);
+
+/* Asserts that it is not done. */
+void test_is_pending(rota_future *future);
+
+/* A test's teardown: test_memory_after, once the timer has ended; and with the virtual clock. */
+int test_timer_after(void **state);
+int test_timer_clock_after(void **state);
+
+#define test_with_timer(test) \
+    cmocka_unit_test_setup_teardown(test, test_memory_before, test_timer_after)
+
+/* Runs `body` on a thread with a stack of 64 KiB, or what the system asks for at least. */
+void test_on_small_stack(void (*body)(void *arg), void *arg);
+
+#endif
