@@ -126,9 +126,16 @@ static void body_ended(rota__run *run)
 
 static bool run_body(rota_future *future, bool once, rota__action_queue *more)
 {
-    struct future_run self = {
-        .run = {.task = &future->task, .ended = body_ended}, .once = once, .more = more};
+    struct future_run self;
 
+    self.run.task = &future->task; /* one by one: the execution is written below */
+    self.run.result = NULL;
+    self.run.ended = body_ended;
+    self.once = once;
+    self.after = NULL;
+    self.follows = FUTURE_NEW;
+    self.more = more;
+    self.pending = false;
     rota__execution_begin(&self.run.execution, future);
     if (!future_claim(future, &self.run.execution)) { /* F3 */
         rota__execution_end(&self.run.execution);
