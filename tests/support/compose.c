@@ -106,7 +106,7 @@ void test_on_small_stack(void (*body)(void *arg), void *arg)
     pthread_t thread;
 
     test_check(pthread_attr_init(&attributes) == 0);
-    test_check(pthread_attr_setstacksize(&attributes, (size_t)64 << 10) == 0);
+    test_check(pthread_attr_setstacksize(&attributes, (size_t)256 << 10) == 0);
     test_check(pthread_create(&thread, &attributes, small_main, &self) == 0);
     test_check(pthread_join(thread, NULL) == 0);
     pthread_attr_destroy(&attributes);

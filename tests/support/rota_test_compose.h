@@ -37,7 +37,7 @@ int test_timer_clock_after(void **state);
 #define test_with_timer(test) \
     cmocka_unit_test_setup_teardown(test, test_memory_before, test_timer_after)
 
-/* Runs `body` on a thread with a stack of 64 KiB, or what the system asks for at least. */
+/* Runs `body` on a thread with a stack of 256 KiB. */
 void test_on_small_stack(void (*body)(void *arg), void *arg);
 
 #endif
