@@ -134,6 +134,7 @@ static bool run_body(rota_future *future, bool once, rota__action_queue *more)
     self.once = once;
     self.after = NULL;
     self.follows = FUTURE_NEW;
+    self.value_of = NULL;
     self.more = more;
     self.pending = false;
     rota__execution_begin(&self.run.execution, future);
