@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timeouts, and executors that wait first, in virtual time.
+ */
+#include "executors.h"
+#include "pools.h"
+#include "rota_test_compose.h"
+#include "rota_test_internal.h"
+
+#include "compose/compose_internal.h"
+
+#include <string.h>
+
+#define LATER ROTA_SEC(10)
+
+static char value;
+static char late_value;
+
+#define with_virtual_timer(test) \
+    cmocka_unit_test_setup_teardown(test, test_clock_before, test_timer_clock_after)
+
+/* What the timer has to wait for. */
+static size_t timers(void)
+{
+    return test_stats(rota__timer()).queued;
+}
+
+static bool is_done(void *future)
+{
+    return rota_future_is_done(future);
+}
+
+/* Time passes, and the future notices. */
+static void ends_after(rota_future *future, rota_ns duration)
+{
+    test_await_waiting(rota__timer(), 1); /* the thread has begun, and found what it waits for */
+    test_clock_advance(duration - 1);
+    test_await_waiting(rota__timer(), 1);
+    test_is_pending(future); /* not early */
+    test_clock_advance(1);
+    test_until(is_done, future);
+}
+
+static rota_future *new_timeout(bool has_value, rota_future *source, rota_ns timeout)
+{
+    rota_future *out = NULL;
+
+    if (has_value)
+        assert_ok(rota_timeout_value(source, timeout, &late_value, &out));
+    else
+        assert_ok(rota_timeout(source, timeout, &out));
+    return out;
+}
+
+static void is_late(bool has_value, rota_future *future)
+{
+    if (has_value)
+        test_has_ended(future, TEST_SUCCEEDS, &late_value);
+    else
+        test_has_failed(future, ROTA_ETIMEDOUT);
+}
+
+/* -- Timeouts ----------------------------------------------------------------------------- */
+
+/* COMP-19; CFT-95: it ends when its time has come, not before, and the source goes on. */
+static void it_ends_when_its_time_has_come(void **state)
+{
+    for (int has_value = 0; has_value < 2; has_value++) {
+        rota_future *source = test_promise();
+        rota_future *out = new_timeout(has_value, source, LATER);
+        assert_int_equal(rota_future_dependents(source), 1);
+        ends_after(out, LATER);
+        is_late(has_value, out);
+        test_await_waiting(rota__timer(), 1);
+        test_is_pending(source);
+        assert_int_equal(rota_future_dependents(source), 0); /* COMP-26 */
+        test_end(source, TEST_SUCCEEDS, &value);
+        is_late(has_value, out);
+        rota_future_unref(out);
+        rota_future_unref(source);
+    }
+}
+
+/* COMP-19; CFT-96, 98: a source that ends first takes the timer along. */
+static void its_source_takes_the_timer_along(void **state)
+{
+    for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
+        rota_future *source = test_promise();
+        rota_future *out = new_timeout(i & 1, source, LATER);
+        assert_int_equal(timers(), 1);
+        test_end(source, i / 2, &value);
+        assert_int_equal(timers(), 0);
+        test_has_ended(out, i / 2, &value);
+        rota_future_unref(out);
+        rota_future_unref(source);
+    }
+}
+
+/* COMP-19: so does any other end. */
+static void another_end_takes_the_timer_along(void **state)
+{
+    for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
+        rota_future *source = test_promise();
+        rota_future *out = new_timeout(i & 1, source, LATER);
+        test_end(out, i / 2, &value);
+        assert_int_equal(timers(), 0);
+        assert_int_equal(rota_future_dependents(source), 0);
+        test_has_ended(out, i / 2, &value);
+        test_is_pending(source);
+        rota_future_unref(out);
+        rota_future_unref(source);
+    }
+}
+
+/* COMP-19; CFT-96, 98: a source that is done needs no timer. */
+static void a_source_that_is_done_needs_no_timer(void **state)
+{
+    for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
+        rota_future *source = test_done(i / 2, &value);
+        rota_future *out = new_timeout(i & 1, source, i % 3 == 0 ? -1 : LATER);
+        test_has_ended(out, i / 2, &value);
+        assert_int_equal(timers(), 0);
+        rota_future_unref(out);
+        rota_future_unref(source);
+    }
+}
+
+/* COMP-19, GEN-04: 0 or less is at once; for ever is never: neither needs a timer. */
+static void no_time_and_all_time_need_no_timer(void **state)
+{
+    const rota_ns none[] = {0, -1, INT64_MIN};
+
+    for (int i = 0; i < 6; i++) {
+        rota_future *source = test_promise();
+        rota_future *out = new_timeout(i & 1, source, none[i / 2]);
+        is_late(i & 1, out);
+        assert_int_equal(rota_future_dependents(source), 0);
+        rota_future_unref(out);
+        out = new_timeout(i & 1, source, ROTA_FOREVER);
+        assert_int_equal(timers(), 0);
+        test_is_pending(out);
+        test_end(source, TEST_FAILS, NULL);
+        test_has_ended(out, TEST_FAILS, NULL);
+        rota_future_unref(out);
+        rota_future_unref(source);
+    }
+}
+
+/* COMP-19, COMP-27: nobody holds it: its timer goes with the source, or the other way round. */
+static void nobody_needs_to_hold_it(void **state)
+{
+    rota_future *source = test_promise();
+
+    rota_future_unref(new_timeout(false, source, LATER));
+    assert_int_equal(timers(), 1);
+    test_end(source, TEST_SUCCEEDS, NULL);
+    assert_int_equal(timers(), 0);
+    rota_future_unref(source);
+    rota_future_unref(new_timeout(true, source = test_promise(), LATER));
+    test_await_waiting(rota__timer(), 1);
+    test_clock_advance(LATER);
+    test_await_completed(rota__timer(), 1);
+    test_await_waiting(rota__timer(), 1);
+    assert_int_equal(rota_future_dependents(source), 0);
+    rota_future_unref(source);
+}
+
+/* Many share one thread, and end in the order of their times. */
+static void many_share_one_thread(void **state)
+{
+    enum { MANY = 100 };
+    rota_future *source = test_promise();
+    rota_future *outs[MANY];
+
+    for (int i = 0; i < MANY; i++)
+        outs[i] = new_timeout(false, source, ROTA_SEC(1 + i * 37 % MANY));
+    assert_int_equal(timers(), MANY);
+    assert_int_equal(test_stats(rota__timer()).threads, 1);
+    test_await_waiting(rota__timer(), 1);
+    for (int i = 1; i <= MANY; i++) {
+        test_clock_advance(ROTA_SEC(1));
+        test_await_completed(rota__timer(), (uint64_t)i);
+        test_await_waiting(rota__timer(), 1);
+        assert_int_equal(rota_future_dependents(source), MANY - i);
+    }
+    for (int i = 0; i < MANY; i++) {
+        test_has_failed(outs[i], ROTA_ETIMEDOUT);
+        rota_future_unref(outs[i]);
+    }
+    rota_future_unref(source);
+}
+
+/* The thread is there only while there is something to wait for. */
+static void the_thread_goes_when_nothing_is_left(void **state)
+{
+    rota_future *source = test_promise();
+    rota_future *out = new_timeout(false, source, LATER);
+
+    test_await_threads(rota__timer(), 1);
+    test_end(source, TEST_SUCCEEDS, NULL);
+    test_await_waiting(rota__timer(), 1);
+    test_clock_await_waiting(1); /* it waits for its own end */
+    test_clock_advance(ROTA_MINUTES(1));
+    test_await_threads(rota__timer(), 0);
+    rota_future_unref(out);
+    rota_future_unref(source);
+}
+
+/* What follows from a timeout is run by it. */
+static void *count(int status, void *seen, int error, void *counter)
+{
+    atomic_fetch_add((atomic_uint *)counter, error == ROTA_ETIMEDOUT);
+    return counter;
+}
+
+/* COMP-13, COMP-19 */
+static void a_timeout_can_be_recovered_from(void **state)
+{
+    atomic_uint counter = 0;
+    rota_future *source = test_promise();
+    rota_future *out = new_timeout(false, source, LATER);
+    rota_future *recovered;
+
+    assert_ok(rota_recover(out, NULL, count, &counter, &recovered));
+    ends_after(recovered, LATER);
+    test_has_ended(recovered, TEST_SUCCEEDS, &counter);
+    assert_int_equal(counter, 1);
+    test_await_waiting(rota__timer(), 1); /* it has let go of what it ended */
+    rota_future_unref(recovered);
+    rota_future_unref(out);
+    rota_future_unref(source);
+}
+
+/* -- Executors that wait first ------------------------------------------------------------ */
+
+/* Where the task of one test is. */
+static struct {
+    rota_executor *inner;
+    test_manual *manual;
+    rota_executor *delayed;
+    test_probe probe;
+    rota_future *future;
+} way;
+
+static void send(rota_ns delay)
+{
+    memset(&way, 0, sizeof way);
+    way.manual = test_executor_manual(&way.inner);
+    assert_ok(rota_delayed(way.inner, delay, &way.delayed));
+    rota_call call = test_probe_call(&way.probe);
+    assert_ok(rota_submit_call(way.delayed, &call, &way.future));
+}
+
+static void arrive(void)
+{
+    assert_ok(rota_close(way.delayed));
+    assert_ok(rota_close(way.inner));
+    rota_future_unref(way.future);
+}
+
+/* COMP-20; CFT-99: the task is passed on when its time has come, not before. */
+static void a_task_is_passed_on_later(void **state)
+{
+    send(LATER);
+    test_await_waiting(rota__timer(), 1);
+    test_clock_advance(LATER - 1);
+    test_await_waiting(rota__timer(), 1);
+    assert_int_equal(test_manual_count(way.manual), 0);
+    test_clock_advance(1);
+    test_manual_await_count(way.manual, 1);
+    test_is_pending(way.future);
+    test_manual_run(way.manual, 0);
+    test_has_ended(way.future, TEST_SUCCEEDS, &way.probe);
+    arrive();
+}
+
+/* COMP-20; CFT-99: a task on the way can be cancelled, and is then not run. */
+static void a_task_on_the_way_can_be_cancelled(void **state)
+{
+    send(LATER);
+    assert_true(rota_future_cancel(way.future));
+    assert_int_equal(way.probe.discards, 1);
+    test_await_waiting(rota__timer(), 1);
+    test_clock_advance(LATER);
+    arrive();
+    assert_int_equal(way.probe.runs, 0);
+    assert_int_equal(way.probe.discards, 1);
+}
+
+/* COMP-20, OWN-20: refused at the end of its way it is discarded, and cancelled. */
+static void a_task_that_is_refused_late_is_discarded(void **state)
+{
+    send(LATER);
+    test_manual_refuse_after(way.manual, 0, ROTA_EREJECTED);
+    test_await_waiting(rota__timer(), 1);
+    test_clock_advance(LATER);
+    test_until(is_done, way.future);
+    test_has_ended(way.future, TEST_CANCELLED, NULL);
+    assert_ok(rota_close(way.delayed));
+    assert_int_equal(way.probe.discards, 1);
+    assert_ok(rota_close(way.inner));
+    rota_future_unref(way.future);
+}
+
+static void close_delayed(void *arg)
+{
+    test_check(rota_close(way.delayed) == ROTA_OK);
+    test_check(test_manual_count(way.manual) == 1);
+}
+
+/* COMP-20: closing waits for what is on the way, and takes nothing new. */
+static void closing_waits_for_what_is_on_the_way(void **state)
+{
+    send(LATER);
+    test_await_waiting(rota__timer(), 1);
+    assert_ok(rota_shutdown(way.delayed));
+    assert_status(rota_execute(way.delayed, test_count, NULL), ROTA_EREJECTED);
+    assert_status(rota_await_termination(way.delayed, 0), ROTA_ETIMEDOUT);
+    assert_status(rota_executor_free(way.delayed), ROTA_EBUSY);
+    test_thread *closer = test_thread_start(close_delayed, NULL);
+    test_await_parked(test_thread_handle(closer));
+    test_clock_advance(LATER);
+    test_thread_join(closer);
+    test_manual_run(way.manual, 0);
+    assert_int_equal(way.probe.runs, 1);
+    assert_ok(rota_close(way.inner));
+    rota_future_unref(way.future);
+}
+
+/* COMP-20, GEN-04: no delay passes it on at once, through the timer. */
+static void no_delay_is_soon(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        send(i == 0 ? 0 : INT64_MIN);
+        test_manual_await_count(way.manual, 1);
+        test_manual_run(way.manual, 0);
+        test_has_ended(way.future, TEST_SUCCEEDS, &way.probe);
+        arrive();
+    }
+}
+
+/* COMP-08, COMP-20: a step can go through one. */
+static void *give_late(void *given, void *arg)
+{
+    return &late_value;
+}
+
+static void a_step_can_be_delayed(void **state)
+{
+    rota_executor *inner;
+    rota_executor *delayed;
+    rota_future *source = test_done(TEST_SUCCEEDS, &value);
+    rota_future *out;
+
+    assert_ok(test_executor_direct(&inner));
+    assert_ok(rota_delayed(inner, LATER, &delayed));
+    assert_ok(rota_then(source, delayed, give_late, NULL, &out));
+    ends_after(out, LATER);
+    test_has_ended(out, TEST_SUCCEEDS, &late_value);
+    assert_ok(rota_close(delayed));
+    assert_ok(rota_close(inner));
+    rota_future_unref(out);
+    rota_future_unref(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_virtual_timer(it_ends_when_its_time_has_come),
+        with_virtual_timer(its_source_takes_the_timer_along),
+        with_virtual_timer(another_end_takes_the_timer_along),
+        with_virtual_timer(a_source_that_is_done_needs_no_timer),
+        with_virtual_timer(no_time_and_all_time_need_no_timer),
+        with_virtual_timer(nobody_needs_to_hold_it),
+        with_virtual_timer(many_share_one_thread),
+        with_virtual_timer(the_thread_goes_when_nothing_is_left),
+        with_virtual_timer(a_timeout_can_be_recovered_from),
+        with_virtual_timer(a_task_is_passed_on_later),
+        with_virtual_timer(a_task_on_the_way_can_be_cancelled),
+        with_virtual_timer(a_task_that_is_refused_late_is_discarded),
+        with_virtual_timer(closing_waits_for_what_is_on_the_way),
+        with_virtual_timer(no_delay_is_soon),
+        with_virtual_timer(a_step_can_be_delayed),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
