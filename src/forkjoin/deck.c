@@ -52,7 +52,7 @@ static uint32_t split_in(uint64_t shared)
 
 static uint64_t pair(uint32_t head, uint32_t split)
 {
-    return (uint64_t)split << 32 | head;
+    return split * (UINT64_C(1) << 32) + head;
 }
 
 /* -- Slots ---------------------------------------------------------------- */
@@ -153,13 +153,13 @@ bool rota__deque_push(rota__deque *deque, rota_fj *entry)
 }
 
 /* Q4: it is empty. */
-static void lower_top(rota__deque *deque, uint64_t shared)
+static void lower_top(rota__deque *deque, uint32_t head)
 {
-    uint32_t number = head_in(shared);
+    uint32_t number = head;
 
     while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* Q1 */
         number--;
-    if (number == head_in(shared))
+    if (number == head)
         return;
     /* Thieves find nothing to take before and after: nobody else changes it. */
     rota__store_release(&deque->shared, pair(number, number));
@@ -189,7 +189,7 @@ static rota_fj *pop(rota__deque *deque)
         set_top(deque, top - 1, chunk_of(top - 1)); /* Q3 */
         return *slot(deque, top - 1);
     }
-    lower_top(deque, shared);
+    lower_top(deque, top);
     return NULL;
 }
 
@@ -341,7 +341,7 @@ size_t rota__deque_size(const rota__deque *deque)
 
 int rota__deque_init(rota__deque *deque)
 {
-    *deque = (rota__deque){0};
+    *deque = (rota__deque){.apart = {0}}; /* all of it */
     if (!has_room(deque, 0))
         return ROTA_ENOMEM;
     set_top(deque, 0, 0);

@@ -264,7 +264,7 @@ static rota__worker *worker_new(rota__pool *pool, rota_task *first, uint64_t *nu
 
     if (worker == NULL)
         return NULL;
-    *worker = (rota__worker){.pool = pool, .first = first, .helper = {help}};
+    *worker = (rota__worker){.pool = pool, .first = first, .helper = {.help = help}};
     rota__link_init(&worker->link);
     rota__mutex_lock(&pool->lock);
     worker->plan = rota__thread_plan_ref(pool->plan);

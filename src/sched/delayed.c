@@ -242,7 +242,8 @@ int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out)
     if (self == NULL)
         return ROTA_ENOMEM;
     rota__locked_init(&self->locked, &delayed_kind, &delayed_container, ROTA_UNBOUNDED);
-    self->locked.consumers.may_spin = false; /* they wait for a time, which spinning does not bring */
+    self->locked.consumers.may_spin =
+        false; /* they wait for a time, which spinning does not bring */
     self->heap = (rota__heap){0};
     self->sequence = 0;
     self->admits = admits;

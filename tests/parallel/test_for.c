@@ -269,6 +269,7 @@ static void work_unevenly(size_t begin, size_t end, void *ctx)
         for (size_t turn = 0; turn < (i < 20 ? 20000 : 1); turn++)
             spent += turn;
     }
+    (void)spent;
     mark(begin, end, marks);
 }
 
