@@ -50,6 +50,7 @@ static void unref(errand *self)
         return;
     if (!rota__load_relaxed(&self->has_begun) && self->call.discard != NULL)
         self->call.discard(self->call.arg);
+    rota_future_unref(self->timer); /* one that was set when it was over already */
     rota_future_unref(self->promise);
     rota__free(self, sizeof *self);
 }
