@@ -475,3 +475,46 @@ EXPLORE(a_timeout_is_cancelled_while_its_time_comes)
     rota_future_unref(in_time);
     end();
 }
+
+/* -- Again ----------------------------------------------------------------------------------- */
+
+static rota_executor *direct;
+
+static int run_here(void *self, rota_task *task)
+{
+    (void)self;
+    rota_task_run(task);
+    return ROTA_OK;
+}
+
+static void *fail_once(void *arg)
+{
+    (void)arg;
+    return ran++ == 0 ? rota_fail(7) : &payload;
+}
+
+static void count_discard(void *arg)
+{
+    (void)arg;
+    freed++;
+}
+
+/* Y1, Y2: cancelled while the next attempt comes; it has its value, or there is no other. */
+EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    const rota_call call = {.fn = fail_once, .discard = count_discard};
+    const rota_retry_options options = {.attempts = 2};
+    rota_future *retried = NULL;
+
+    begin(0);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_retry(direct, &call, &options, &retried) == ROTA_OK);
+    bool is_cancelled = rota_future_cancel(retried);
+    ex_check(rota_future_is_done(retried));
+    rota__timer_end(ROTA_FOREVER);
+    ex_check(is_cancelled || (rota_future_get_now(retried, NULL) == &payload && ran == 2));
+    ex_check(freed == 0 && ran >= 1);
+    rota_future_unref(retried);
+    ex_check(rota_close(direct) == ROTA_OK);
+}
