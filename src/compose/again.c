@@ -3,7 +3,8 @@
  * again.c - a call that is tried again when it fails, or twice when it is late.
  *
  *   Y1  An errand is there until its promise is done, and no try and no timer of it
- *       is left: each of those is one reference.
+ *       is left: each of those is one reference, and a try's body another until it
+ *       has begun, as a try that is cancelled is over before its body is.
  *   Y2  A try is under way when it is in `tries`, with the lock held. Who ends the
  *       promise then cancels all that are.
  */
@@ -66,14 +67,16 @@ static errand *ref(errand *self)
 static void *try_it(void *arg)
 {
     errand *self = arg;
+    rota_call call = self->call;
 
     rota__store_relaxed(&self->has_begun, true);
-    return self->call.fn(self->call.arg);
+    unref(self); /* Y1: the body's; it may run on when all is over */
+    return call.fn(call.arg);
 }
 
 static void try_dropped(void *arg)
 {
-    (void)arg; /* the errand may have another; unref tells */
+    unref(arg); /* as above; the errand may have another try, which unref tells */
 }
 
 /* Its place is free for another. True: none is under way now. */
@@ -154,12 +157,12 @@ static int begin_try(errand *self)
     rota_future *future;
     int status;
 
-    ref(self); /* Y1: the try's */
+    ref(ref(self)); /* Y1: the body's, and that of who hears of its end */
     status = rota_submit_call(self->executor, &call, &future);
     if (status == ROTA_OK)
         watch(self, future);
     else
-        rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
+        rota__sub_acq_rel(&self->references, 2); /* not the last: the caller has one */
     return status;
 }
 
