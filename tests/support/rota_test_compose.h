@@ -13,7 +13,8 @@
 
 #include "rota_test_tasks.h"
 
-typedef enum test_ending { TEST_SUCCEEDS, TEST_FAILS, TEST_CANCELLED, TEST_ENDINGS } test_ending;
+enum { TEST_SUCCEEDS, TEST_FAILS, TEST_CANCELLED, TEST_ENDINGS };
+typedef int test_ending; /* one of these: loops count through them */
 
 enum { TEST_CODE = 4711 }; /* of failures */
 
