@@ -124,7 +124,9 @@ typedef struct rota_retry_options {
 } rota_retry_options;
 
 /* Submits the call to `ex` until it succeeds: ends as the last attempt. `discard` is called, once, if
-   no attempt was ever begun. Cancelled: the attempt that is under way is, too, and no other begins. */
+   no attempt was ever begun. Cancelled: the attempt that is under way is, too, and no other begins; one
+   that was about to may still be submitted, and is cancelled then, so do not close `ex` at that very
+   moment. */
 int rota_retry(rota_executor *ex, const rota_call *call, const rota_retry_options *options,
                rota_future **out);
 

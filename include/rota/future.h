@@ -95,7 +95,8 @@ int rota_promise_new(rota_future **out); /* let go of by all before it is done, 
 /*
  * Any future can be: a task that has not begun then never does, and is discarded. Where the future
  * owns its result, it owns this value, too. False: it was done already, and the value is still
- * yours.
+ * yours. Who completes it holds a reference meanwhile: another thread may let go of its own as soon
+ * as it is done.
  */
 bool rota_promise_complete(rota_future *promise, void *value);
 bool rota_promise_fail(rota_future *promise, int code); /* false also for code 0 */
