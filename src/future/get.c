@@ -61,9 +61,9 @@ static int wait_for(rota_future *future, rota_ns deadline)
 }
 
 /* EXEC-18: what this thread waits for, it may be able to do itself. False: it never will be. */
-static bool help(rota_future *future)
+static bool help(const rota_thread *self, rota_future *future)
 {
-    const rota__helper *helper = rota__self()->helper;
+    const rota__helper *helper = self->helper;
 
     if (helper == NULL)
         helper = rota__load_acquire(&rota__anyones_helper); /* pairs with who sets it */
@@ -75,11 +75,12 @@ static bool help(rota_future *future)
 /* Helps, and waits; a scheduled task can be helped with when its time has come. */
 static int help_and_wait(rota_future *future, rota_ns deadline)
 {
+    const rota_thread *self = rota__self();
     rota_ns until;
     int status;
 
     do {
-        bool may_help = help(future);
+        bool may_help = help(self, future);
         rota_ns time = rota__load_relaxed(&future->time);
         bool comes_later = time != ROTA__NOT_SCHEDULED && !rota__has_passed(time);
         until = may_help && comes_later && time < deadline ? time : deadline;
