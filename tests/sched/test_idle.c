@@ -222,7 +222,7 @@ static void a_beat_wakes_few_of_many_workers(void **state)
         test_await_count(&runs, i);
     }
     test_await_waiting(sched, THREADS);
-    assert_true(sleeps < 6 * BEATS);
+    assert_true(sleeps < THREADS / 2 * BEATS); /* a herd would be all of them, each time */
     assert_true(rota_future_cancel(beat));
     rota_future_unref(beat);
     assert_ok(rota_close(sched));
