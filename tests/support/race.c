@@ -5,7 +5,11 @@
 
 enum { DEFAULT_ROUNDS = 10000, LONGEST_DELAY = 1000 };
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define LONGEST_RACE ROTA_SEC(1)
+#else
 #define LONGEST_RACE ROTA_SEC(2)
+#endif
 
 struct side {
     void (*step)(void *arg);
