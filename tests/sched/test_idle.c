@@ -11,12 +11,15 @@
 /* -- A clock that counts how often a thread goes to sleep --------------------------------- */
 
 static atomic_uint sleeps;
+static atomic_uint calls; /* that ended one; some systems also wake for no reason, which is none */
 static const rota__clock *clock_below;
 
 static void counting_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 {
     atomic_fetch_add(&sleeps, 1);
     clock_below->wait(word, expected, deadline);
+    if (atomic_load(word) != expected)
+        atomic_fetch_add(&calls, 1);
 }
 
 static int set_up(void **state)
@@ -213,7 +216,7 @@ static void a_beat_wakes_few_of_many_workers(void **state)
 
     assert_ok(rota_pool_prestart(sched, &started));
     test_await_waiting(sched, THREADS);
-    atomic_store(&sleeps, 0);
+    atomic_store(&calls, 0);
     assert_ok(
         rota_schedule_at_fixed_rate(sched, test_count, &runs, ROTA_MS(10), ROTA_MS(10), &beat));
     for (unsigned i = 1; i <= BEATS; i++) {
@@ -222,7 +225,7 @@ static void a_beat_wakes_few_of_many_workers(void **state)
         test_await_count(&runs, i);
     }
     test_await_waiting(sched, THREADS);
-    assert_true(sleeps < THREADS / 2 * BEATS); /* a herd would be all of them, each time */
+    assert_true(calls < THREADS / 2 * BEATS); /* a herd would be all of them, each time */
     assert_true(rota_future_cancel(beat));
     rota_future_unref(beat);
     assert_ok(rota_close(sched));
