@@ -12,6 +12,8 @@
  *       counts itself in, and then takes the word back: a few instructions.
  *   K3  Who is counted in is waited for before the keeper is freed, and touches it
  *       as the last thing when it counts itself out.
+ *   K4  Who keeps a future looks at its state after that, and who ends it looks at
+ *       the word after that: both change the word, so one of them sees the other.
  */
 #include "future/future_internal.h"
 
@@ -19,7 +21,7 @@
 
 void rota__future_keep(rota_future *future, rota__keeper *keeper)
 {
-    rota__store_release(&future->keeper, (uintptr_t)keeper); /* pairs with tell_keeper */
+    rota__swap_acq_rel(&future->keeper, (uintptr_t)keeper); /* K4; pairs with tell_keeper */
 }
 
 bool rota__future_unkeep(rota_future *future)
@@ -40,7 +42,7 @@ bool rota__future_unkeep(rota_future *future)
 
 void rota__future_tell_keeper(rota_future *future)
 {
-    uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with keep */
+    uintptr_t word = rota__add_acq_rel(&future->keeper, 0); /* K4; pairs with keep */
     rota__keeper *keeper = (rota__keeper *)word;
 
     if (word == 0 || word & BUSY || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))

@@ -5,16 +5,12 @@
  * falls asleep; all is quiet, or not quite.
  */
 #include "forkjoin.h"
-#include "rota_test_race.h"
+#include "rounds.h"
 
 #include <sched.h>
 
 struct round {
-    rota_executor *pool;
-    test_random random;
-    unsigned yields;      /* before the other side */
-    atomic_uint accepted; /* tasks */
-    atomic_uint runs, discards;
+    test_round all; /* first */
     rota_fj shared; /* a task that somebody else cancels */
     atomic_uint shared_runs;
     bool cancelled;
@@ -29,67 +25,27 @@ static void begin_worker(void *ctx)
     is_worker = true;
 }
 
-static void *run(void *arg)
-{
-    atomic_fetch_add(&((struct round *)arg)->runs, 1);
-    return arg;
-}
-
 static void *run_and_end_thread(void *arg)
 {
-    run(arg);
+    test_round_run(arg);
     if (is_worker)
         pthread_exit(NULL);
     return arg;
 }
 
-static void discard(void *arg)
-{
-    atomic_fetch_add(&((struct round *)arg)->discards, 1);
-}
-
 static void begin_round(struct round *round, rota_forkjoin_options options)
 {
     options.threads.on_start = begin_worker;
-    round->pool = test_forkjoin(options);
-    round->yields = (unsigned)test_random_below(&round->random, 10);
+    test_round_begin(&round->all, test_forkjoin(options));
     round->cancelled = false;
-    atomic_store(&round->accepted, 0);
-    atomic_store(&round->runs, 0);
-    atomic_store(&round->discards, 0);
     atomic_store(&round->shared_runs, 0);
-}
-
-static void linger(const struct round *round)
-{
-    for (unsigned i = 0; i < round->yields; i++)
-        sched_yield();
 }
 
 static void race(const test_race *race)
 {
     static struct round round;
 
-    test_random_init(&round.random);
-    test_race_run(race, &round);
-}
-
-static void all_ran(void *arg)
-{
-    struct round *round = arg;
-
-    test_check(rota_close(round->pool) == ROTA_OK);
-    test_check(atomic_load(&round->runs) == atomic_load(&round->accepted));
-    test_check(atomic_load(&round->discards) == 0);
-}
-
-static void all_ran_or_were_discarded(void *arg)
-{
-    struct round *round = arg;
-
-    test_check(rota_close(round->pool) == ROTA_OK);
-    test_check(atomic_load(&round->runs) + atomic_load(&round->discards)
-               == atomic_load(&round->accepted));
+    test_round_race(race, &round.all);
 }
 
 /* -- Against shutdown --------------------------------------------------------------------- */
@@ -97,28 +53,15 @@ static void all_ran_or_were_discarded(void *arg)
 static void make_any(void *arg)
 {
     struct round *round = arg;
-    unsigned parallelism = 1 + (unsigned)test_random_below(&round->random, 2);
+    unsigned parallelism = 1 + (unsigned)test_random_below(&round->all.random, 2);
 
     begin_round(round,
                 (rota_forkjoin_options){
                     .parallelism = parallelism,
-                    .max_threads = parallelism + (unsigned)test_random_below(&round->random, 2),
-                    .keep_alive = test_random_below(&round->random, 2) == 0 ? 1 : 0,
-                    .fifo = test_random_below(&round->random, 2) == 0,
+                    .max_threads = parallelism + (unsigned)test_random_below(&round->all.random, 2),
+                    .keep_alive = test_random_below(&round->all.random, 2) == 0 ? 1 : 0,
+                    .fifo = test_random_below(&round->all.random, 2) == 0,
                 });
-}
-
-static void submit_until_refused(void *arg)
-{
-    struct round *round = arg;
-    rota_call call = {.fn = run, .arg = round, .discard = discard};
-
-    while (!rota_is_shutdown(round->pool)) {
-        int status = rota_submit_call(round->pool, &call, NULL);
-        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
-        atomic_fetch_add(&round->accepted, status == ROTA_OK);
-    }
-    test_check(rota_submit_call(round->pool, &call, NULL) == ROTA_EREJECTED);
 }
 
 struct counted {
@@ -128,7 +71,7 @@ struct counted {
 
 static void count_run(rota_fj *task)
 {
-    run(((struct counted *)task)->round);
+    test_round_run(((struct counted *)task)->round);
 }
 
 static void fork_and_count(rota_fj *task)
@@ -137,19 +80,19 @@ static void fork_and_count(rota_fj *task)
     struct counted child = {ROTA_FJ(count_run), root->round};
 
     rota_fork(&child.task);
-    run(root->round);
+    test_round_run(root->round);
     if (rota_join(&child.task) == ROTA_ECANCELED)
-        discard(root->round);
+        test_round_discard(root->round);
 }
 
 /* Two are accounted for: the task and its child. */
 static int invoke_one(struct round *round)
 {
     struct counted root = {ROTA_FJ(fork_and_count), round};
-    int status = rota_invoke(round->pool, &root.task);
+    int status = rota_invoke(round->all.pool, &root.task);
 
     test_check(status == ROTA_OK || status == ROTA_EREJECTED || status == ROTA_ECANCELED);
-    atomic_fetch_add(&round->accepted, status == ROTA_OK ? 2 : 0);
+    atomic_fetch_add(&round->all.accepted, status == ROTA_OK ? 2 : 0);
     test_check(!rota_is_interrupted());
     return status;
 }
@@ -160,41 +103,28 @@ static void invoke_until_refused(void *arg)
         continue;
 }
 
-static void shut_down(void *arg)
-{
-    struct round *round = arg;
-
-    linger(round);
-    test_check(rota_shutdown(round->pool) == ROTA_OK);
-    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
-}
-
-static void stop(void *arg)
-{
-    struct round *round = arg;
-
-    linger(round);
-    test_check(rota_shutdown_now(round->pool, NULL) == ROTA_OK);
-    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
-}
-
 /* FJ-23 */
 static void what_was_taken_before_a_shutdown_runs(void **state)
 {
-    race(&(test_race){make_any, {shut_down, submit_until_refused, invoke_until_refused}, all_ran});
+    race(&(test_race){make_any,
+                      {test_round_shut_down, test_round_submit_until_refused, invoke_until_refused},
+                      test_round_all_ran});
 }
 
 /* FJ-24 */
 static void what_was_taken_before_a_stop_runs_or_is_discarded(void **state)
 {
-    race(&(test_race){
-        make_any, {stop, submit_until_refused, invoke_until_refused}, all_ran_or_were_discarded});
+    race(&(test_race){make_any,
+                      {test_round_stop, test_round_submit_until_refused, invoke_until_refused},
+                      test_round_all_ran_or_were_discarded});
 }
 
 static void however_many_end_a_forkjoin_pool_it_ends_once(void **state)
 {
     race(&(test_race){
-        make_any, {stop, shut_down, stop, submit_until_refused}, all_ran_or_were_discarded});
+        make_any,
+        {test_round_stop, test_round_shut_down, test_round_stop, test_round_submit_until_refused},
+        test_round_all_ran_or_were_discarded});
 }
 
 /* -- Against a time-out ------------------------------------------------------------------- */
@@ -202,7 +132,7 @@ static void however_many_end_a_forkjoin_pool_it_ends_once(void **state)
 static void make_fleeting(void *arg)
 {
     struct round *round = arg;
-    unsigned parallelism = 1 + (unsigned)test_random_below(&round->random, 2);
+    unsigned parallelism = 1 + (unsigned)test_random_below(&round->all.random, 2);
 
     begin_round(round, (rota_forkjoin_options){.parallelism = parallelism,
                                                .max_threads = parallelism,
@@ -215,8 +145,8 @@ static void submit_and_get(void *arg)
 
     for (unsigned i = 0; i < 3; i++) {
         rota_future *future;
-        test_check(rota_submit(round->pool, run, round, &future) == ROTA_OK);
-        atomic_fetch_add(&round->accepted, 1);
+        test_check(rota_submit(round->all.pool, test_round_run, round, &future) == ROTA_OK);
+        atomic_fetch_add(&round->all.accepted, 1);
         test_check(rota_future_get(future, NULL) == ROTA_OK);
         rota_future_unref(future);
     }
@@ -231,12 +161,13 @@ static void invoke_some(void *arg)
 /* FJ-14: else the get, or the invoke, never returns. */
 static void no_task_is_left_by_a_worker_that_times_out(void **state)
 {
-    race(&(test_race){make_fleeting, {submit_and_get, submit_and_get, invoke_some}, all_ran});
+    race(&(test_race){
+        make_fleeting, {submit_and_get, submit_and_get, invoke_some}, test_round_all_ran});
 }
 
 static void callers_who_take_part_and_who_wait_all_return(void **state)
 {
-    race(&(test_race){make_fleeting, {invoke_some, invoke_some, invoke_some}, all_ran});
+    race(&(test_race){make_fleeting, {invoke_some, invoke_some, invoke_some}, test_round_all_ran});
 }
 
 /* -- Against a worker that is torn away ---------------------------------------------------- */
@@ -246,16 +177,16 @@ static void tear(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < 2; i++) {
-        test_check(rota_execute(round->pool, run_and_end_thread, round) == ROTA_OK);
-        atomic_fetch_add(&round->accepted, 1);
-        linger(round);
+        test_check(rota_execute(round->all.pool, run_and_end_thread, round) == ROTA_OK);
+        atomic_fetch_add(&round->all.accepted, 1);
+        test_round_linger(&round->all);
     }
 }
 
 /* GEN-14 */
 static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
 {
-    race(&(test_race){make_any, {tear, submit_and_get, invoke_some}, all_ran});
+    race(&(test_race){make_any, {tear, submit_and_get, invoke_some}, test_round_all_ran});
 }
 
 static void tear_until_refused(void *arg)
@@ -263,16 +194,16 @@ static void tear_until_refused(void *arg)
     struct round *round = arg;
     int status;
 
-    while ((status = rota_execute(round->pool, run_and_end_thread, round)) == ROTA_OK) {
-        atomic_fetch_add(&round->accepted, 1);
-        linger(round);
+    while ((status = rota_execute(round->all.pool, run_and_end_thread, round)) == ROTA_OK) {
+        atomic_fetch_add(&round->all.accepted, 1);
+        test_round_linger(&round->all);
     }
     test_check(status == ROTA_EREJECTED);
 }
 
 static void a_forkjoin_pool_whose_workers_are_torn_away_ends(void **state)
 {
-    race(&(test_race){make_any, {shut_down, tear_until_refused}, all_ran});
+    race(&(test_race){make_any, {test_round_shut_down, tear_until_refused}, test_round_all_ran});
 }
 
 /* -- Cancelling --------------------------------------------------------------------------- */
@@ -297,7 +228,7 @@ static void fork_shared(rota_fj *task)
     struct round *round = ((struct counted *)task)->round;
 
     rota_fork(&round->shared);
-    linger(round);
+    test_round_linger(&round->all);
     round->shared_status = rota_join(&round->shared);
 }
 
@@ -305,7 +236,7 @@ static void invoke_shared(void *arg)
 {
     struct counted root = {ROTA_FJ(fork_shared), arg};
 
-    test_check(rota_invoke(((struct round *)arg)->pool, &root.task) == ROTA_OK);
+    test_check(rota_invoke(((struct round *)arg)->all.pool, &root.task) == ROTA_OK);
 }
 
 static void cancel_shared(void *arg)
@@ -321,7 +252,7 @@ static void ran_or_was_cancelled(void *arg)
     struct round *round = arg;
     unsigned runs = atomic_load(&round->shared_runs);
 
-    test_check(rota_close(round->pool) == ROTA_OK);
+    test_check(rota_close(round->all.pool) == ROTA_OK);
     test_check(runs <= 1 && rota_fj_is_done(&round->shared));
     if (round->shared_status == ROTA_ECANCELED)
         test_check(round->cancelled);
@@ -346,19 +277,19 @@ static void *wait_at_latch(void *arg)
     test_check(rota_block_begin() == ROTA_OK);
     test_latch_wait(&round->latch);
     rota_block_end();
-    return run(arg);
+    return test_round_run(arg);
 }
 
 static void *open_latch(void *arg)
 {
     test_latch_open(&((struct round *)arg)->latch);
-    return run(arg);
+    return test_round_run(arg);
 }
 
 static void execute(struct round *round, rota_fn *fn)
 {
-    test_check(rota_execute(round->pool, fn, round) == ROTA_OK);
-    atomic_fetch_add(&round->accepted, 1);
+    test_check(rota_execute(round->all.pool, fn, round) == ROTA_OK);
+    atomic_fetch_add(&round->all.accepted, 1);
 }
 
 static void submit_who_waits(void *arg)
@@ -369,15 +300,15 @@ static void submit_who_waits(void *arg)
 
 static void submit_who_opens(void *arg)
 {
-    linger(arg);
-    execute(arg, run);
+    test_round_linger(arg);
+    execute(arg, test_round_run);
     execute(arg, open_latch);
 }
 
 /* W3 */
 static void another_stands_in_for_who_blocks(void **state)
 {
-    race(&(test_race){make_for_one, {submit_who_waits, submit_who_opens}, all_ran});
+    race(&(test_race){make_for_one, {submit_who_waits, submit_who_opens}, test_round_all_ran});
 }
 
 /* -- Quiescence ---------------------------------------------------------------------------- */
@@ -394,8 +325,8 @@ static void submit_and_await_quiet(void *arg)
     atomic_uint own = 0;
 
     for (unsigned i = 1; i <= 3; i++) {
-        test_check(rota_execute(round->pool, count_own, &own) == ROTA_OK);
-        test_check(rota_await_quiescence(round->pool, ROTA_FOREVER) == ROTA_OK);
+        test_check(rota_execute(round->all.pool, count_own, &own) == ROTA_OK);
+        test_check(rota_await_quiescence(round->all.pool, ROTA_FOREVER) == ROTA_OK);
         test_check(atomic_load(&own) == i);
     }
 }
@@ -403,16 +334,17 @@ static void submit_and_await_quiet(void *arg)
 static void submit_three(void *arg)
 {
     for (unsigned i = 0; i < 3; i++) {
-        execute(arg, run);
-        linger(arg);
+        execute(arg, test_round_run);
+        test_round_linger(arg);
     }
 }
 
 /* FJ-21 */
 static void what_was_submitted_is_done_when_all_is_quiet(void **state)
 {
-    race(&(test_race){
-        make_any, {submit_and_await_quiet, submit_and_await_quiet, submit_three}, all_ran});
+    race(&(test_race){make_any,
+                      {submit_and_await_quiet, submit_and_await_quiet, submit_three},
+                      test_round_all_ran});
 }
 
 static void a_task_runs_or_ends_as_cancelled(void **state)

@@ -4,62 +4,36 @@
  * torn away, a removal; and a submitter that waits for room meets whatever ends its wait.
  */
 #include "pools.h"
-#include "rota_test_race.h"
+#include "rounds.h"
 
 #include <sched.h>
 
 struct round {
-    rota_executor *pool;
-    test_random random;
-    unsigned yields;      /* before the other side */
-    atomic_uint accepted; /* tasks */
-    atomic_uint runs, discards;
+    test_round all; /* first */
     rota_future *future;
     bool removed;
     test_gate gate;
     int status;
 };
 
-static void *run(void *arg)
-{
-    atomic_fetch_add(&((struct round *)arg)->runs, 1);
-    return arg;
-}
-
 static void *run_and_end_thread(void *arg)
 {
-    run(arg);
+    test_round_run(arg);
     pthread_exit(NULL);
-}
-
-static void discard(void *arg)
-{
-    atomic_fetch_add(&((struct round *)arg)->discards, 1);
 }
 
 static void begin_round(struct round *round, rota_pool_options options)
 {
-    round->pool = test_pool(options);
-    round->yields = (unsigned)test_random_below(&round->random, 10);
+    test_round_begin(&round->all, test_pool(options));
     round->future = NULL;
     round->removed = false;
-    atomic_store(&round->accepted, 0);
-    atomic_store(&round->runs, 0);
-    atomic_store(&round->discards, 0);
-}
-
-static void linger(const struct round *round)
-{
-    for (unsigned i = 0; i < round->yields; i++)
-        sched_yield();
 }
 
 static void race(const test_race *race)
 {
     static struct round round;
 
-    test_random_init(&round.random);
-    test_race_run(race, &round);
+    test_round_race(race, &round.all);
 }
 
 /* -- Against shutdown --------------------------------------------------------------------- */
@@ -76,81 +50,38 @@ static void make_any(void *arg)
     struct round *round = arg;
 
     begin_round(round, (rota_pool_options){
-                           .core_threads = (unsigned)test_random_below(&round->random, 3),
+                           .core_threads = (unsigned)test_random_below(&round->all.random, 3),
                            .max_threads = 2,
                            .keep_alive = 1,
-                           .queue = any_queue(&round->random),
+                           .queue = any_queue(&round->all.random),
                        });
-}
-
-static void submit_until_refused(void *arg)
-{
-    struct round *round = arg;
-    rota_call call = {.fn = run, .arg = round, .discard = discard};
-
-    while (!rota_is_shutdown(round->pool)) {
-        int status = rota_submit_call(round->pool, &call, NULL);
-        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
-        if (status == ROTA_OK)
-            atomic_fetch_add(&round->accepted, 1);
-    }
-    test_check(rota_submit_call(round->pool, &call, NULL) == ROTA_EREJECTED);
-}
-
-static void shut_down(void *arg)
-{
-    struct round *round = arg;
-
-    linger(round);
-    test_check(rota_shutdown(round->pool) == ROTA_OK);
-    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
-}
-
-static void stop(void *arg)
-{
-    struct round *round = arg;
-
-    linger(round);
-    test_check(rota_shutdown_now(round->pool, NULL) == ROTA_OK);
-    test_check(rota_await_termination(round->pool, ROTA_FOREVER) == ROTA_OK);
-}
-
-static void all_ran(void *arg)
-{
-    struct round *round = arg;
-
-    test_check(rota_close(round->pool) == ROTA_OK);
-    test_check(atomic_load(&round->runs) == atomic_load(&round->accepted));
-    test_check(atomic_load(&round->discards) == 0);
-}
-
-static void all_ran_or_were_discarded(void *arg)
-{
-    struct round *round = arg;
-
-    test_check(rota_close(round->pool) == ROTA_OK);
-    test_check(atomic_load(&round->runs) + atomic_load(&round->discards)
-               == atomic_load(&round->accepted));
 }
 
 /* POOL-14, POOL-17 */
 static void what_a_pool_took_before_its_shutdown_runs(void **state)
 {
-    race(&(test_race){make_any, {shut_down, submit_until_refused, submit_until_refused}, all_ran});
+    race(&(test_race){
+        make_any,
+        {test_round_shut_down, test_round_submit_until_refused, test_round_submit_until_refused},
+        test_round_all_ran});
 }
 
 /* A5 */
 static void what_a_pool_took_before_its_stop_runs_or_is_discarded(void **state)
 {
     race(&(test_race){
-        make_any, {stop, submit_until_refused, submit_until_refused}, all_ran_or_were_discarded});
+        make_any,
+        {test_round_stop, test_round_submit_until_refused, test_round_submit_until_refused},
+        test_round_all_ran_or_were_discarded});
 }
 
 /* Two ends at once: POOL-36, fault 43. */
 static void however_many_end_a_pool_it_ends_once(void **state)
 {
     race(&(test_race){
-        make_any, {stop, shut_down, stop, submit_until_refused}, all_ran_or_were_discarded});
+        make_any,
+        {test_round_stop, test_round_shut_down, test_round_stop, test_round_submit_until_refused},
+        test_round_all_ran_or_were_discarded});
 }
 
 /* -- Against a time-out ------------------------------------------------------------------- */
@@ -159,7 +90,7 @@ static void however_many_end_a_pool_it_ends_once(void **state)
 static void make_fleeting(void *arg)
 {
     struct round *round = arg;
-    bool is_core = test_random_below(&round->random, 2) == 0;
+    bool is_core = test_random_below(&round->all.random, 2) == 0;
 
     begin_round(round, (rota_pool_options){.core_threads = is_core,
                                            .max_threads = 1,
@@ -174,8 +105,8 @@ static void submit_and_get(void *arg)
 
     for (unsigned i = 0; i < 3; i++) {
         rota_future *future;
-        test_check(rota_submit(round->pool, run, round, &future) == ROTA_OK);
-        atomic_fetch_add(&round->accepted, 1);
+        test_check(rota_submit(round->all.pool, test_round_run, round, &future) == ROTA_OK);
+        atomic_fetch_add(&round->all.accepted, 1);
         test_check(rota_future_get(future, NULL) == ROTA_OK);
         rota_future_unref(future);
     }
@@ -183,7 +114,7 @@ static void submit_and_get(void *arg)
 
 static void no_task_is_left_by_a_thread_that_times_out(void **state)
 {
-    race(&(test_race){make_fleeting, {submit_and_get, submit_and_get}, all_ran});
+    race(&(test_race){make_fleeting, {submit_and_get, submit_and_get}, test_round_all_ran});
 }
 
 static void change_keep_alive(void *arg)
@@ -191,15 +122,15 @@ static void change_keep_alive(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < 5; i++) {
-        test_check(rota_pool_set_keep_alive(round->pool, ROTA_US(6 - i)) == ROTA_OK);
-        linger(round);
+        test_check(rota_pool_set_keep_alive(round->all.pool, ROTA_US(6 - i)) == ROTA_OK);
+        test_round_linger(&round->all);
     }
 }
 
 /* POOL-42: a wake-up is no time-out. */
 static void no_task_is_left_when_the_keep_alive_changes(void **state)
 {
-    race(&(test_race){make_fleeting, {submit_and_get, change_keep_alive}, all_ran});
+    race(&(test_race){make_fleeting, {submit_and_get, change_keep_alive}, test_round_all_ran});
 }
 
 /* -- Against a worker that is torn away ---------------------------------------------------- */
@@ -208,8 +139,8 @@ static void make_fixed(void *arg)
 {
     struct round *round = arg;
 
-    begin_round(round, (rota_pool_options){.core_threads =
-                                               1 + (unsigned)test_random_below(&round->random, 2)});
+    begin_round(round, (rota_pool_options){
+                           .core_threads = 1 + (unsigned)test_random_below(&round->all.random, 2)});
 }
 
 static void tear(void *arg)
@@ -217,16 +148,16 @@ static void tear(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < 2; i++) {
-        test_check(rota_execute(round->pool, run_and_end_thread, round) == ROTA_OK);
-        atomic_fetch_add(&round->accepted, 1);
-        linger(round);
+        test_check(rota_execute(round->all.pool, run_and_end_thread, round) == ROTA_OK);
+        atomic_fetch_add(&round->all.accepted, 1);
+        test_round_linger(&round->all);
     }
 }
 
 /* GEN-14, POOL-30 */
 static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
 {
-    race(&(test_race){make_fixed, {tear, submit_and_get}, all_ran});
+    race(&(test_race){make_fixed, {tear, submit_and_get}, test_round_all_ran});
 }
 
 static void tear_until_refused(void *arg)
@@ -234,16 +165,16 @@ static void tear_until_refused(void *arg)
     struct round *round = arg;
     int status;
 
-    while ((status = rota_execute(round->pool, run_and_end_thread, round)) == ROTA_OK) {
-        atomic_fetch_add(&round->accepted, 1);
-        linger(round);
+    while ((status = rota_execute(round->all.pool, run_and_end_thread, round)) == ROTA_OK) {
+        atomic_fetch_add(&round->all.accepted, 1);
+        test_round_linger(&round->all);
     }
     test_check(status == ROTA_EREJECTED);
 }
 
 static void a_pool_whose_workers_are_torn_away_ends(void **state)
 {
-    race(&(test_race){make_fixed, {shut_down, tear_until_refused}, all_ran});
+    race(&(test_race){make_fixed, {test_round_shut_down, tear_until_refused}, test_round_all_ran});
 }
 
 /* -- Against a removal --------------------------------------------------------------------- */
@@ -251,12 +182,12 @@ static void a_pool_whose_workers_are_torn_away_ends(void **state)
 static void make_with_task(void *arg)
 {
     struct round *round = arg;
-    rota_call call = {.fn = run, .arg = round, .discard = discard};
+    rota_call call = {.fn = test_round_run, .arg = round, .discard = test_round_discard};
 
     begin_round(round, (rota_pool_options){.core_threads = 1});
     test_gate_init(&round->gate);
-    test_occupy(round->pool, &round->gate, 1);
-    test_check(rota_submit_call(round->pool, &call, &round->future) == ROTA_OK);
+    test_occupy(round->all.pool, &round->gate, 1);
+    test_check(rota_submit_call(round->all.pool, &call, &round->future) == ROTA_OK);
 }
 
 static void open_gate(void *arg)
@@ -268,17 +199,17 @@ static void remove_it(void *arg)
 {
     struct round *round = arg;
 
-    linger(round);
-    round->removed = rota_pool_remove(round->pool, round->future);
+    test_round_linger(&round->all);
+    round->removed = rota_pool_remove(round->all.pool, round->future);
 }
 
 static void ran_or_was_removed(void *arg)
 {
     struct round *round = arg;
 
-    test_check(rota_close(round->pool) == ROTA_OK);
-    test_check(atomic_load(&round->runs) == (round->removed ? 0 : 1));
-    test_check(atomic_load(&round->discards) == (round->removed ? 1 : 0));
+    test_check(rota_close(round->all.pool) == ROTA_OK);
+    test_check(atomic_load(&round->all.runs) == (round->removed ? 0 : 1));
+    test_check(atomic_load(&round->all.discards) == (round->removed ? 1 : 0));
     test_check(rota_future_is_done(round->future));
     rota_future_unref(round->future);
 }
@@ -294,7 +225,7 @@ static void a_task_runs_or_is_removed(void **state)
 static void make_blocking(void *arg)
 {
     struct round *round = arg;
-    bool hands_off = test_random_below(&round->random, 2) == 0;
+    bool hands_off = test_random_below(&round->all.random, 2) == 0;
 
     begin_round(round, (rota_pool_options){.core_threads = 1,
                                            .queue = hands_off ? test_handoff() : test_array(1),
@@ -306,9 +237,9 @@ static void submit_five(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < 5; i++) {
-        int status = rota_execute(round->pool, run, round);
+        int status = rota_execute(round->all.pool, test_round_run, round);
         test_check(status == ROTA_OK || status == ROTA_EREJECTED);
-        atomic_fetch_add(&round->accepted, status == ROTA_OK);
+        atomic_fetch_add(&round->all.accepted, status == ROTA_OK);
     }
 }
 
@@ -316,20 +247,21 @@ static void resize(void *arg)
 {
     struct round *round = arg;
 
-    linger(round);
+    test_round_linger(&round->all);
     for (unsigned i = 0; i < 4; i++)
-        test_check(rota_pool_set_max_threads(round->pool, 1 + i % 2) == ROTA_OK);
+        test_check(rota_pool_set_max_threads(round->all.pool, 1 + i % 2) == ROTA_OK);
 }
 
 /* REJ-11, L2 */
 static void a_blocked_submitter_always_goes_on(void **state)
 {
-    race(&(test_race){make_blocking, {submit_five, submit_five, resize}, all_ran});
+    race(&(test_race){make_blocking, {submit_five, submit_five, resize}, test_round_all_ran});
 }
 
 static void a_blocked_submitter_and_a_shutdown_lose_nothing(void **state)
 {
-    race(&(test_race){make_blocking, {shut_down, submit_five, submit_five}, all_ran});
+    race(&(test_race){
+        make_blocking, {test_round_shut_down, submit_five, submit_five}, test_round_all_ran});
 }
 
 int main(void)

@@ -4,17 +4,14 @@
  * the end of its pool, which may be freed while they still are at it.
  */
 #include "pools.h"
-#include "rota_test_race.h"
+#include "rounds.h"
 
 #include <sched.h>
 
 enum { SERIES = 3 };
 
 struct round {
-    rota_executor *sched;
-    test_random random;
-    unsigned yields; /* before the other side */
-    atomic_uint runs, discards;
+    test_round all;        /* first */
     atomic_uint cancelled; /* by one of those who tried */
     atomic_int running[SERIES];
     unsigned seen[SERIES]; /* plain: a run sees what the one before it did */
@@ -37,7 +34,7 @@ static void *run(void *arg)
 
     test_check(atomic_fetch_add_explicit(running, 1, memory_order_relaxed) == 0);
     round->seen[beat->number]++;
-    atomic_fetch_add_explicit(&round->runs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&round->all.runs, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(running, 1, memory_order_relaxed);
     return NULL;
 }
@@ -47,16 +44,13 @@ static void discard(void *arg)
     struct beat *beat = arg;
 
     test_check(atomic_load(&beat->round->running[beat->number]) == 0);
-    atomic_fetch_add(&beat->round->discards, 1);
+    atomic_fetch_add(&beat->round->all.discards, 1);
 }
 
 static void begin_round(struct round *round, rota_sched_options options)
 {
-    round->sched = test_sched(options);
-    round->yields = (unsigned)test_random_below(&round->random, 10);
+    test_round_begin(&round->all, test_sched(options));
     round->count = 0;
-    atomic_store(&round->runs, 0);
-    atomic_store(&round->discards, 0);
     atomic_store(&round->cancelled, 0);
     for (unsigned i = 0; i < SERIES; i++)
         round->seen[i] = 0;
@@ -68,22 +62,15 @@ static void schedule(struct round *round, rota_ns delay, rota_ns period)
     rota_call call = {.fn = run, .arg = &beats[number], .discard = discard};
 
     beats[number] = (struct beat){round, number};
-    test_check(rota_schedule_call(round->sched, &call, delay, period, &round->futures[number])
+    test_check(rota_schedule_call(round->all.pool, &call, delay, period, &round->futures[number])
                == ROTA_OK);
-}
-
-static void linger(const struct round *round)
-{
-    for (unsigned i = 0; i < round->yields; i++)
-        sched_yield();
 }
 
 static void race(const test_race *race)
 {
     static struct round round;
 
-    test_random_init(&round.random);
-    test_race_run(race, &round);
+    test_round_race(race, &round.all);
 }
 
 static void forget_futures(struct round *round)
@@ -100,18 +87,19 @@ static void forget_futures(struct round *round)
 static void make_once(void *arg)
 {
     struct round *round = arg;
-    bool is_late = test_random_below(&round->random, 2) == 0;
+    bool is_late = test_random_below(&round->all.random, 2) == 0;
 
-    begin_round(round, (rota_sched_options){.core_threads =
-                                                (unsigned)test_random_below(&round->random, 2)});
-    schedule(round, is_late ? ROTA_SEC(100) : (rota_ns)test_random_below(&round->random, 20000), 0);
+    begin_round(round, (rota_sched_options){
+                           .core_threads = (unsigned)test_random_below(&round->all.random, 2)});
+    schedule(round, is_late ? ROTA_SEC(100) : (rota_ns)test_random_below(&round->all.random, 20000),
+             0);
 }
 
 static void cancel(void *arg)
 {
     struct round *round = arg;
 
-    linger(round);
+    test_round_linger(&round->all);
     for (unsigned i = 0; i < round->count; i++)
         atomic_fetch_add(&round->cancelled, rota_future_cancel(round->futures[i]));
 }
@@ -127,15 +115,15 @@ static void complete(void *arg)
 /* It ends when its task does, and is freed at once: K1 to K3. */
 static void close_it(void *arg)
 {
-    test_check(rota_close(((struct round *)arg)->sched) == ROTA_OK);
+    test_check(rota_close(((struct round *)arg)->all.pool) == ROTA_OK);
 }
 
 static void stop_it(void *arg)
 {
     struct round *round = arg;
 
-    test_check(rota_shutdown_now(round->sched, NULL) == ROTA_OK);
-    test_check(rota_close(round->sched) == ROTA_OK);
+    test_check(rota_shutdown_now(round->all.pool, NULL) == ROTA_OK);
+    test_check(rota_close(round->all.pool) == ROTA_OK);
 }
 
 /* F3, F4 */
@@ -143,7 +131,7 @@ static void ran_or_was_discarded(void *arg)
 {
     struct round *round = arg;
 
-    test_check(atomic_load(&round->runs) + atomic_load(&round->discards) == round->count);
+    test_check(atomic_load(&round->all.runs) + atomic_load(&round->all.discards) == round->count);
     test_check(atomic_load(&round->cancelled) <= round->count);
     forget_futures(round);
 }
@@ -165,11 +153,11 @@ static void make_series(void *arg)
     struct round *round = arg;
 
     begin_round(round, (rota_sched_options){
-                           .core_threads = 1 + (unsigned)test_random_below(&round->random, 2),
+                           .core_threads = 1 + (unsigned)test_random_below(&round->all.random, 2),
                            .keep_periodic_after_shutdown = true,
-                           .keep_cancelled = test_random_below(&round->random, 2) == 0});
+                           .keep_cancelled = test_random_below(&round->all.random, 2) == 0});
     for (unsigned i = 0; i < SERIES; i++)
-        schedule(round, 0, test_random_below(&round->random, 2) == 0 ? 1 : -ROTA_US(1));
+        schedule(round, 0, test_random_below(&round->all.random, 2) == 0 ? 1 : -ROTA_US(1));
 }
 
 /* F4, SCHED-11: however often they ran. */
@@ -180,8 +168,8 @@ static void all_were_discarded_once(void *arg)
 
     for (unsigned i = 0; i < SERIES; i++)
         seen += round->seen[i];
-    test_check(seen == atomic_load(&round->runs));
-    test_check(atomic_load(&round->discards) == SERIES);
+    test_check(seen == atomic_load(&round->all.runs));
+    test_check(atomic_load(&round->all.discards) == SERIES);
     forget_futures(round);
 }
 
@@ -200,7 +188,7 @@ static void purge(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < 5; i++) {
-        rota_pool_purge(round->sched);
+        rota_pool_purge(round->all.pool);
         sched_yield();
     }
 }
@@ -210,7 +198,7 @@ static void remove_all(void *arg)
     struct round *round = arg;
 
     for (unsigned i = 0; i < round->count; i++)
-        rota_pool_remove(round->sched, round->futures[i]);
+        rota_pool_remove(round->all.pool, round->futures[i]);
 }
 
 static void close_and_check(void *arg)
@@ -229,13 +217,13 @@ static void drop_series(void *arg)
 {
     struct round *round = arg;
 
-    linger(round);
-    test_check(rota_sched_set_keep_periodic_after_shutdown(round->sched, false) == ROTA_OK);
+    test_round_linger(&round->all);
+    test_check(rota_sched_set_keep_periodic_after_shutdown(round->all.pool, false) == ROTA_OK);
 }
 
 static void shut_down(void *arg)
 {
-    test_check(rota_shutdown(((struct round *)arg)->sched) == ROTA_OK);
+    test_check(rota_shutdown(((struct round *)arg)->all.pool) == ROTA_OK);
 }
 
 /* SCHED-25: with nobody else who would end them. */
@@ -259,8 +247,9 @@ static void schedule_and_get(void *arg)
 
     for (unsigned i = 0; i < 3; i++) {
         rota_future *future;
-        test_check(rota_schedule(round->sched, test_count, &round->runs, i * ROTA_US(5), &future)
-                   == ROTA_OK);
+        test_check(
+            rota_schedule(round->all.pool, test_count, &round->all.runs, i * ROTA_US(5), &future)
+            == ROTA_OK);
         test_check(rota_future_get(future, NULL) == ROTA_OK);
         rota_future_unref(future);
     }
@@ -272,9 +261,10 @@ static void schedule_late_and_cancel(void *arg)
 
     for (unsigned i = 0; i < 3; i++) {
         rota_future *future;
-        test_check(rota_schedule(round->sched, test_count, &round->runs, ROTA_SEC(100), &future)
-                   == ROTA_OK);
-        linger(round);
+        test_check(
+            rota_schedule(round->all.pool, test_count, &round->all.runs, ROTA_SEC(100), &future)
+            == ROTA_OK);
+        test_round_linger(&round->all);
         test_check(rota_future_cancel(future));
         rota_future_unref(future);
     }
@@ -284,8 +274,8 @@ static void all_six_ran(void *arg)
 {
     struct round *round = arg;
 
-    test_check(rota_close(round->sched) == ROTA_OK);
-    test_check(atomic_load(&round->runs) == 6);
+    test_check(rota_close(round->all.pool) == ROTA_OK);
+    test_check(atomic_load(&round->all.runs) == 6);
 }
 
 /* SCHED-19, L1: else a get never returns. */
