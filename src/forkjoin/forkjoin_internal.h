@@ -169,6 +169,9 @@ void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own);
 
 rota_fj *rota__fj_find(rota__fj_worker *worker); /* own, or anybody's; NULL: nothing is public */
 
+/* One task of any kind, for a worker that waits: EXEC-18, FJ-16. False: there is none. */
+bool rota__fj_run_one(rota__fj_worker *worker);
+
 /* After something was pushed, or popped the long way. */
 void rota__fj_answer(rota__fj_worker *worker);
 

@@ -266,19 +266,6 @@ static int fj_await_termination(rota_executor *ex, rota_ns timeout)
 
 /* -- Quiescence ----------------------------------------------------------- */
 
-static bool run_one(rota__fj_worker *worker)
-{
-    rota_fj *entry = rota__deque_pop(&worker->deque);
-    bool is_own = entry != NULL;
-
-    rota__fj_answer(worker);
-    if (entry == NULL)
-        entry = rota__fj_find(worker);
-    if (entry != NULL)
-        rota__fj_run_entry(worker, entry, is_own);
-    return entry != NULL;
-}
-
 /*
  * One look of who rests: takes nothing, and so changes nothing. A moment when all rest is one for all
  * of them, also for those who look later, when the first have gone on.
@@ -332,7 +319,7 @@ static int help_until_quiet(rota__fj_worker *worker, rota_ns deadline)
     int status;
 
     do {
-        while (run_one(worker))
+        while (rota__fj_run_one(worker))
             continue;
         status = rest(worker->pool, deadline);
     } while (status == ROTA_EBUSY);

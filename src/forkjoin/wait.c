@@ -228,21 +228,6 @@ int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, r
 
 enum { MOST_HELPING = 16 };
 
-/* One task of any kind, while there is something: EXEC-18, FJ-16. */
-static bool run_one(rota__fj_worker *worker)
-{
-    rota_fj *entry = rota__deque_pop(&worker->deque);
-    bool is_own = entry != NULL;
-
-    rota__fj_answer(worker);
-    if (entry == NULL)
-        entry = rota__fj_find(worker);
-    if (entry == NULL)
-        return false;
-    rota__fj_run_entry(worker, entry, is_own);
-    return true;
-}
-
 /* Takes it, and no other: from where tasks come in, or from the top of the own deque. */
 static bool take_task(rota__fj_worker *worker, rota_task *task)
 {
@@ -272,7 +257,7 @@ bool rota__fj_help(const rota__helper *helper, void *subject)
     if (worker->helping == MOST_HELPING)
         return false;
     worker->helping++;
-    while (!rota_future_is_done(future) && run_one(worker))
+    while (!rota_future_is_done(future) && rota__fj_run_one(worker))
         continue;
     worker->helping--;
     return true;

@@ -172,6 +172,20 @@ rota_fj *rota__fj_find(rota__fj_worker *worker)
     return entry != NULL ? entry : take_submission(worker->pool);
 }
 
+bool rota__fj_run_one(rota__fj_worker *worker)
+{
+    rota_fj *entry = rota__deque_pop(&worker->deque);
+    bool is_own = entry != NULL;
+
+    rota__fj_answer(worker);
+    if (entry == NULL)
+        entry = rota__fj_find(worker);
+    if (entry == NULL)
+        return false;
+    rota__fj_run_entry(worker, entry, is_own);
+    return true;
+}
+
 static rota_fj *take_own(rota__fj_worker *worker)
 {
     rota_fj *entry = NULL;

@@ -32,30 +32,9 @@ static int clean_up(void **state)
 
 /* -- Work --------------------------------------------------------------------------------- */
 
-struct fib {
-    rota_fj task; /* first */
-    int n;
-    long value;
-};
-
-static void fib(rota_fj *task)
-{
-    struct fib *f = (struct fib *)task;
-
-    if (f->n < 2) {
-        f->value = f->n;
-        return;
-    }
-    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
-    rota_fork(&a.task);
-    fib(&b.task);
-    test_check(rota_join(&a.task) == ROTA_OK);
-    f->value = a.value + b.value;
-}
-
 static void invoke_fib(void *pool)
 {
-    struct fib f = {ROTA_FJ(fib), 14, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 14, 0};
 
     test_check(rota_invoke(pool, &f.task) == ROTA_OK);
     test_check(f.value == 377);
@@ -253,12 +232,8 @@ enum { QUEUED = 5 };
 static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
 {
     rota_executor *pool = test_forkjoin_of(1);
-    rota_call call = test_probe_call(probe);
 
-    test_gate_init(gate);
-    test_occupy(pool, gate, 1);
-    for (int i = 0; i < QUEUED; i++)
-        assert_ok(rota_submit_call(pool, &call, NULL));
+    test_fill(pool, gate, probe, QUEUED);
     return pool;
 }
 

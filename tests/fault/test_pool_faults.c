@@ -249,12 +249,8 @@ enum { QUEUED = 5 };
 static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
-    rota_call call = test_probe_call(probe);
 
-    test_gate_init(gate);
-    test_occupy(pool, gate, 1);
-    for (int i = 0; i < QUEUED; i++)
-        assert_ok(rota_submit_call(pool, &call, NULL));
+    test_fill(pool, gate, probe, QUEUED);
     return pool;
 }
 

@@ -245,30 +245,9 @@ static void all_who_join_are_woken(void **state)
 
 /* -- Without threads: FJ-07 --------------------------------------------------------------- */
 
-struct fib {
-    rota_fj task; /* first */
-    int n;
-    long value;
-};
-
-static void fib(rota_fj *task)
-{
-    struct fib *f = (struct fib *)task;
-
-    if (f->n < 2) {
-        f->value = f->n;
-        return;
-    }
-    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
-    rota_fork(&a.task);
-    fib(&b.task);
-    test_check(rota_join(&a.task) == ROTA_OK);
-    f->value = a.value + b.value;
-}
-
 static void *call_fib(void *arg)
 {
-    struct fib f = {ROTA_FJ(fib), 12, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
 
     test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK);
     test_check(f.value == 144);

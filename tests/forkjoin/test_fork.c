@@ -4,42 +4,12 @@
  */
 #include "forkjoin.h"
 
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { FORKS_ARE_FOLLOWED = false };
-#else
-enum { FORKS_ARE_FOLLOWED = true };
-#endif
-
-struct fib {
-    rota_fj task; /* first */
-    int n;
-    long value;
-};
-
-static void fib(rota_fj *task)
-{
-    struct fib *f = (struct fib *)task;
-
-    if (f->n < 2) {
-        f->value = f->n;
-        return;
-    }
-    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
-    test_check(rota_invoke_both(&a.task, &b.task) == ROTA_OK);
-    f->value = a.value + b.value;
-}
-
 /* -- What a child may ask ----------------------------------------------------------------- */
 
 static void nothing_is_taken(rota_executor *pool)
 {
     atomic_uint runs = 0;
-    struct fib f = {ROTA_FJ(fib), 5, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 5, 0};
     rota_future *future = TEST_UNTOUCHED;
 
     test_check(rota_execute(pool, test_count, &runs) == ROTA_EREJECTED);
@@ -66,7 +36,7 @@ static void it_has_ended(rota_executor *pool)
 static void new_pools_work(void)
 {
     rota_executor *pool = test_forkjoin_of(2);
-    struct fib f = {ROTA_FJ(fib), 15, 0}, g = {ROTA_FJ(fib), 12, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 15, 0}, g = {ROTA_FJ(test_fib), 12, 0};
 
     test_check(rota_invoke(pool, &f.task) == ROTA_OK);
     test_check(rota_invoke(rota_common_pool(), &g.task) == ROTA_OK);
@@ -124,7 +94,7 @@ static void invoke_on_and_on(void *arg)
     struct traffic *traffic = arg;
 
     while (!atomic_load(&traffic->over)) {
-        struct fib f = {ROTA_FJ(fib), 10, 0};
+        test_fib_task f = {ROTA_FJ(test_fib), 10, 0};
         test_check(rota_invoke(traffic->pool, &f.task) == ROTA_OK);
         atomic_fetch_add(&traffic->rounds, 1);
     }
@@ -154,7 +124,7 @@ struct inside {
 
 static void look_and_go_on(void *pool)
 {
-    struct fib f = {ROTA_FJ(fib), 12, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
 
     it_has_ended(pool);
     test_check(rota_join(&f.task) == ROTA_OK);
@@ -186,13 +156,8 @@ static void a_child_of_a_task_finds_the_pool_ended(void **state)
 static void *fork_and_return(void *arg)
 {
     struct inside *inside = arg;
-    pid_t child;
 
-    fflush(NULL);
-    child = fork();
-    test_check(child >= 0);
-    if (child > 0)
-        test_check(waitpid(child, &inside->status, 0) == child);
+    test_fork_and_return(&inside->status);
     return NULL;
 }
 
@@ -216,7 +181,7 @@ int main(void)
     };
 
     test_memory_install();
-    if (!FORKS_ARE_FOLLOWED)
+    if (!TEST_FORKS_ARE_FOLLOWED)
         return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

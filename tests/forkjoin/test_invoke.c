@@ -31,27 +31,6 @@ static void look_around(rota_fj *task)
         .task = ROTA_FJ(look_around), .worker = -77 \
     }
 
-struct fib {
-    rota_fj task; /* first */
-    int n;
-    long value;
-};
-
-static void fib(rota_fj *task)
-{
-    struct fib *f = (struct fib *)task;
-
-    if (f->n < 2) {
-        f->value = f->n;
-        return;
-    }
-    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
-    rota_fork(&a.task);
-    fib(&b.task);
-    test_check(rota_join(&a.task) == ROTA_OK);
-    f->value = a.value + b.value;
-}
-
 /* -- From outside ------------------------------------------------------------------------- */
 
 /* FJ-03, PAR-08: where there is a place the caller takes part, and no thread is made for it. */
@@ -74,7 +53,7 @@ static void a_whole_computation_is_invoked(void **state)
 {
     for (unsigned parallelism = 1; parallelism <= 8; parallelism *= 2) {
         rota_executor *pool = test_forkjoin_of(parallelism);
-        struct fib f = {ROTA_FJ(fib), 20, 0};
+        test_fib_task f = {ROTA_FJ(test_fib), 20, 0};
         assert_ok(rota_invoke(pool, &f.task));
         assert_int_equal(f.value, 6765);
         assert_ok(rota_close(pool));
@@ -166,7 +145,7 @@ enum { CALLERS = 6, ROUNDS = 30 };
 static void invoke_fibs(void *pool)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        struct fib f = {ROTA_FJ(fib), 12, 0};
+        test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
         test_check(rota_invoke(pool, &f.task) == ROTA_OK);
         test_check(f.value == 144);
     }
@@ -264,7 +243,7 @@ struct two {
 static void invoke_in_inner(void *arg)
 {
     const struct two *two = arg;
-    struct fib before = {ROTA_FJ(fib), 10, 0}, other = {ROTA_FJ(fib), 11, 0};
+    test_fib_task before = {ROTA_FJ(test_fib), 10, 0}, other = {ROTA_FJ(test_fib), 11, 0};
     struct look look = LOOK;
     int worker = rota_fj_worker();
 
@@ -294,7 +273,7 @@ static void a_worker_may_invoke_in_another_pool(void **state)
 static void wait_for_inner(void *arg)
 {
     const struct two *two = arg;
-    struct fib f = {ROTA_FJ(fib), 12, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
 
     test_check(rota_invoke(two->inner, &f.task) == ROTA_OK);
     test_check(f.value == 144);
@@ -337,7 +316,7 @@ static void a_worker_that_waits_for_another_pool_counts_as_blocked(void **state)
 static void come_back(void *arg)
 {
     const struct two *two = arg;
-    struct fib f = {ROTA_FJ(fib), 10, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 10, 0};
 
     test_check(rota_fj_pool() == two->inner);
     test_check(rota_invoke(two->outer, &f.task) == ROTA_OK);
@@ -403,7 +382,7 @@ static void make_a_pool(void *arg)
 {
     unsigned *depth = arg;
     rota_executor *pool = test_forkjoin_of(1 + *depth % 2);
-    struct fib f = {ROTA_FJ(fib), 10, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 10, 0};
 
     test_check(rota_invoke(pool, &f.task) == ROTA_OK);
     if (--*depth > 0)

@@ -28,28 +28,9 @@ static void idle_workers_go_and_are_made_again(void **state)
     assert_ok(rota_close(pool));
 }
 
-struct fib {
-    rota_fj task; /* first */
-    int n;
-    long value;
-};
-
-static void fib(rota_fj *task)
-{
-    struct fib *f = (struct fib *)task;
-
-    if (f->n < 2) {
-        f->value = f->n;
-        return;
-    }
-    struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
-    test_check(rota_invoke_both(&a.task, &b.task) == ROTA_OK);
-    f->value = a.value + b.value;
-}
-
 static void invoke_fib(void *pool)
 {
-    struct fib f = {ROTA_FJ(fib), 16, 0};
+    test_fib_task f = {ROTA_FJ(test_fib), 16, 0};
 
     test_check(rota_invoke(pool, &f.task) == ROTA_OK);
     test_check(f.value == 987);

@@ -5,17 +5,6 @@
  */
 #include "pools.h"
 
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { FORKS_ARE_FOLLOWED = false };
-#else
-enum { FORKS_ARE_FOLLOWED = true };
-#endif
-
 /* -- What a child may ask ----------------------------------------------------------------- */
 
 static void submits_are_rejected(rota_executor *pool)
@@ -219,13 +208,8 @@ static void a_child_of_a_task_finds_the_pool_ended(void **state)
 static void *fork_and_return(void *arg)
 {
     struct inside *inside = arg;
-    pid_t child;
 
-    fflush(NULL);
-    child = fork();
-    test_check(child >= 0);
-    if (child > 0)
-        test_check(waitpid(child, &inside->status, 0) == child);
+    test_fork_and_return(&inside->status);
     return NULL;
 }
 
@@ -277,7 +261,7 @@ int main(void)
     };
 
     test_memory_install();
-    if (!FORKS_ARE_FOLLOWED)
+    if (!TEST_FORKS_ARE_FOLLOWED)
         return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

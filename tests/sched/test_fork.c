@@ -5,13 +5,6 @@
  */
 #include "pools.h"
 
-/* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { FORKS_ARE_FOLLOWED = false };
-#else
-enum { FORKS_ARE_FOLLOWED = true };
-#endif
-
 struct scene {
     rota_executor *sched;
     rota_future *once, *series;
@@ -200,7 +193,7 @@ int main(void)
     };
 
     test_memory_install();
-    if (!FORKS_ARE_FOLLOWED)
+    if (!TEST_FORKS_ARE_FOLLOWED)
         return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,9 +352,7 @@ static void every_task_of_every_tree_is_accounted_for(void **state)
         .before = begin, .sides = {plant_here, plant_left, submit_all, end_somehow}, .after = end};
     static struct account account;
 
-    test_random_init(&account.randoms[0]);
-    for (unsigned i = 1; i < TEST_SIDES; i++)
-        account.randoms[i].state = test_random_next(&account.randoms[0]) | 1;
+    test_randoms_init(account.randoms, TEST_SIDES);
     test_race_run(&race, &account);
 }
 

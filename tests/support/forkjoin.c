@@ -203,3 +203,20 @@ int test_lessons_run(const test_lesson *lessons, size_t count)
         failed += teach_all(&places[i], teach, true, lessons, count);
     return failed + teach_all(&common, teach_in_common, false, lessons, count);
 }
+
+/* -- Something to compute -------------------------------------------------------------------- */
+
+void test_fib(rota_fj *task)
+{
+    test_fib_task *f = (test_fib_task *)task;
+
+    if (f->n < 2) {
+        f->value = f->n;
+        return;
+    }
+    test_fib_task a = {ROTA_FJ(test_fib), f->n - 1, 0}, b = {ROTA_FJ(test_fib), f->n - 2, 0};
+    rota_fork(&a.task);
+    test_fib(&b.task);
+    test_check(rota_join(&a.task) == ROTA_OK);
+    f->value = a.value + b.value;
+}

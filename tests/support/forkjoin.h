@@ -37,6 +37,17 @@ void test_fj_taking_part(rota_executor *pool, void (*body)(void *arg), void *arg
    meanwhile, as a computation does. */
 void test_fj_until_stolen(atomic_uint *begun);
 
+/* -- Something to compute -------------------------------------------------------------------- */
+
+/* Two tasks for each number above 1: {ROTA_FJ(test_fib), 16, 0}. */
+typedef struct test_fib_task {
+    rota_fj task; /* first */
+    int n;
+    long value;
+} test_fib_task;
+
+void test_fib(rota_fj *task);
+
 /* -- Lessons: tests that run inside a pool, in each kind of it ------------------------------- */
 
 typedef struct test_lesson {

@@ -198,6 +198,16 @@ void test_occupy(rota_executor *pool, test_gate *gate, unsigned count)
     test_await_count(&gate->begun, begun + count);
 }
 
+void test_fill(rota_executor *pool, test_gate *gate, test_probe *probe, unsigned queued)
+{
+    rota_call call = test_probe_call(probe);
+
+    test_gate_init(gate);
+    test_occupy(pool, gate, 1);
+    for (unsigned i = 0; i < queued; i++)
+        test_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
+}
+
 /* -- Tasks that note when they run -------------------------------------------------------- */
 
 void test_notes_init(test_note *notes, unsigned count, test_journal *journal)

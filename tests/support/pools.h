@@ -58,6 +58,9 @@ void *test_sleep_long(void *gate); /* a task: until it is interrupted; the gate 
 /* `count` tasks more wait at the gate, and all of them run. */
 void test_occupy(rota_executor *pool, test_gate *gate, unsigned count);
 
+/* One task of a pool of one thread waits at the gate, which this makes, and so many are queued. */
+void test_fill(rota_executor *pool, test_gate *gate, test_probe *probe, unsigned queued);
+
 /* -- Tasks that note when they run ----------------------------------------------------------- */
 
 enum { TEST_NOTES = 512 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -36,4 +37,16 @@ int test_in_child(void (*body)(void *arg), void *arg)
             test_die(__FILE__, __LINE__, "a process was lost");
     }
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void test_fork_and_return(int *status)
+{
+    pid_t child;
+
+    fflush(NULL); /* else both write what was printed before */
+    child = fork();
+    if (child < 0)
+        test_die(__FILE__, __LINE__, "a process could not be started");
+    if (child > 0 && waitpid(child, status, 0) != child)
+        test_die(__FILE__, __LINE__, "a process was lost");
 }

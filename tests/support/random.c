@@ -29,6 +29,13 @@ uint64_t test_random_next(test_random *random)
     return random->state * UINT64_C(2685821657736338717);
 }
 
+void test_randoms_init(test_random *randoms, size_t count)
+{
+    test_random_init(&randoms[0]);
+    for (size_t i = 1; i < count; i++)
+        randoms[i].state = test_random_next(&randoms[0]) | 1;
+}
+
 size_t test_random_below(test_random *random, size_t limit)
 {
     return (size_t)(test_random_next(random) >> 11) % limit;

@@ -107,6 +107,16 @@ void test_barrier_wait(test_barrier *barrier);
  */
 int test_in_child(void (*body)(void *arg), void *arg);
 
+/* Returns in both; in the parent after the child has ended, with its status as waitpid gives it. */
+void test_fork_and_return(int *status);
+
+/* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { TEST_FORKS_ARE_FOLLOWED = false };
+#else
+enum { TEST_FORKS_ARE_FOLLOWED = true };
+#endif
+
 /* -- Random numbers (random.c) --------------------------------------------------------------- */
 
 /* The same in each run, unless the environment's ROTA_SEED says otherwise. Prints its seed. */
@@ -115,6 +125,7 @@ typedef struct test_random {
 } test_random;
 
 void test_random_init(test_random *random);
+void test_randoms_init(test_random *randoms, size_t count); /* each thread its own */
 uint64_t test_random_next(test_random *random);
 size_t test_random_below(test_random *random, size_t limit); /* 0 to limit - 1 */
 

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deques.c - the owner of a fork/join worker's deque, and thieves: each entry is taken once.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "explore.h"
+
+enum { ENTRIES = 9 };
+
+static rota__deque deque;
+static rota_fj entries[ENTRIES];
+static rota__atomic(uint32_t) taken[ENTRIES]; /* how often */
+
+static void begin_deque(void)
+{
+    ex_check(rota__deque_init(&deque) == ROTA_OK);
+    for (int i = 0; i < ENTRIES; i++)
+        rota__store_relaxed(&taken[i], 0);
+}
+
+static void push(int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        ex_check(rota__deque_push(&deque, &entries[i]));
+}
+
+static bool count(const rota_fj *entry)
+{
+    if (entry == NULL)
+        return false;
+    ex_check(entry >= entries && entry < entries + ENTRIES);
+    ex_check(rota__add_relaxed(&taken[entry - entries], 1) == 0);
+    return true;
+}
+
+/* Q5: the short ways, if they are not shut, end where the chunk of the top does. */
+static void check_short_ways(void)
+{
+    uint32_t chunk = rota__load_relaxed(&deque.chunk);
+    rota_fj **start = rota__load_relaxed(&deque.chunks[chunk]);
+    rota_fj **end = start + (FJ_FIRST_CHUNK << (chunk == 0 ? 0 : chunk - 1));
+    rota_fj **top = rota__load_relaxed(&deque.deck.top);
+    rota_fj **limit = rota__load_relaxed(&deque.deck.limit);
+    rota_fj **floor = rota__load_relaxed(&deque.deck.floor);
+
+    ex_check(top >= start && top <= end);
+    ex_check(limit == NULL || limit == end);
+    ex_check(floor == (rota_fj **)UINTPTR_MAX || (floor >= start && floor <= end));
+}
+
+static bool pop(void)
+{
+    bool is_there = count(rota__deque_pop(&deque));
+
+    check_short_ways();
+    return is_there;
+}
+
+static void steal(void *times)
+{
+    for (uintptr_t i = 0; i < (uintptr_t)times; i++)
+        count(rota__deque_steal(&deque));
+}
+
+static void end_deque(int n)
+{
+    while (pop())
+        continue;
+    ex_check(rota__deque_size(&deque) == 0 && !rota__deque_has_public(&deque));
+    for (int i = 0; i < ENTRIES; i++)
+        ex_check(rota__load_relaxed(&taken[i]) == (i < n));
+    rota__deque_free(&deque);
+}
+
+#define TIMES(n) ((void *)(uintptr_t)(n))
+
+EXPLORE(an_owner_and_a_thief_want_the_last_entry)
+{
+    begin_deque();
+    push(0, 1);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(1));
+    pop();
+    ex_join(thief);
+    end_deque(1);
+}
+
+EXPLORE(an_owner_and_a_thief_take_from_both_ends)
+{
+    begin_deque();
+    push(0, 3);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(2));
+    pop();
+    pop();
+    ex_join(thief);
+    end_deque(3);
+}
+
+EXPLORE(an_owner_and_two_thieves_want_two_entries)
+{
+    begin_deque();
+    push(0, 2);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(1));
+    ex_thread *other = ex_start(steal, TIMES(1));
+    pop();
+    ex_join(thief);
+    ex_join(other);
+    end_deque(2);
+}
+
+/* Q2: what is published while a thief looks is whole when it is seen. */
+EXPLORE(entries_are_published_one_after_another)
+{
+    begin_deque();
+    ex_thread *thief = ex_start(steal, TIMES(2));
+    for (int i = 0; i < 3; i++) {
+        push(i, 1);
+        rota__deque_open(&deque);
+    }
+    ex_join(thief);
+    end_deque(3);
+}
+
+/* Q4: the slot is used again when, and only when, the thief has done with it. */
+EXPLORE(a_stolen_slot_is_used_again)
+{
+    begin_deque();
+    push(0, 1);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(2));
+    for (int i = 1; i < 3; i++) {
+        pop();
+        push(i, 1);
+        rota__deque_open(&deque);
+    }
+    ex_join(thief);
+    end_deque(3);
+}
+
+/* The same with a thief that is slow, and one that comes when the owner has begun again. */
+EXPLORE(stolen_slots_are_used_again_while_two_thieves_look)
+{
+    begin_deque();
+    push(0, 2);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(1));
+    ex_thread *other = ex_start(steal, TIMES(2));
+    while (pop())
+        continue;
+    push(2, 1);
+    rota__deque_open(&deque);
+    ex_join(thief);
+    ex_join(other);
+    end_deque(3);
+}
+
+/* Chunks never move: a thief that looks into the first does not mind the second. */
+EXPLORE(a_deque_grows_while_a_thief_steals)
+{
+    begin_deque();
+    push(0, 2);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(3));
+    push(2, 3);
+    rota__deque_open(&deque);
+    ex_join(thief);
+    end_deque(5);
+}
+
+/* Q5, at the border of a chunk: the owner closes, as it does after each push and pop. */
+EXPLORE(an_owner_moves_between_chunks_while_a_thief_steals)
+{
+    begin_deque();
+    push(0, 3);
+    rota__deque_close(&deque);
+    check_short_ways();
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(2));
+    rota__deque_close(&deque);
+    pop();
+    rota__deque_close(&deque);
+    check_short_ways();
+    pop();
+    ex_join(thief);
+    end_deque(3);
+}
+
+EXPLORE(a_full_deque_takes_no_more)
+{
+    begin_deque();
+    push(0, 8);
+    ex_check(!rota__deque_push(&deque, &entries[8]));
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(1));
+    ex_check(!rota__deque_push(&deque, &entries[8]));
+    pop();
+    ex_join(thief);
+    end_deque(8);
+}
+
+static void ask(void *unused)
+{
+    (void)unused;
+    ex_check(!count(rota__deque_steal(&deque))); /* Q3 */
+    rota__deque_request(&deque);
+}
+
+/* Q3, Q5: nobody steals what is private; a request that comes after the close stays. */
+EXPLORE(a_private_entry_is_asked_for)
+{
+    begin_deque();
+    rota__deque_close(&deque);
+    push(0, 1);
+    ex_thread *thief = ex_start(ask, NULL);
+    push(1, 1);
+    ex_join(thief);
+    ex_check(rota__load_relaxed(&deque.deck.limit) == NULL);
+    end_deque(2);
+}
+
+static void force(void *unused)
+{
+    (void)unused;
+    rota__deque_force(&deque);
+    count(rota__deque_steal(&deque));
+}
+
+/* Q6: the owner is on the long way, or just about to be. */
+EXPLORE(an_owner_pops_as_it_is_forced)
+{
+    begin_deque();
+    push(0, 2);
+    ex_thread *thief = ex_start(force, NULL);
+    pop();
+    pop();
+    push(2, 1);
+    ex_join(thief);
+    end_deque(3);
+}
+
+static void look(void *unused)
+{
+    (void)unused;
+    ex_check(rota__deque_size(&deque) <= 4);
+    (void)rota__deque_has_public(&deque);
+}
+
+/* The figures are about right for who looks while the owner moves. */
+EXPLORE(somebody_looks_at_the_size_of_a_deque)
+{
+    begin_deque();
+    push(0, 2);
+    ex_thread *other = ex_start(look, NULL);
+    push(2, 1);
+    rota__deque_open(&deque);
+    pop();
+    pop();
+    ex_join(other);
+    end_deque(3);
+}
+
+EXPLORE_WITH_FAULTS(a_deque_without_memory_for_its_next_chunk)
+{
+    int n = 2;
+
+    if (rota__deque_init(&deque) != ROTA_OK)
+        return;
+    for (int i = 0; i < ENTRIES; i++)
+        rota__store_relaxed(&taken[i], 0);
+    push(0, 2);
+    rota__deque_open(&deque);
+    ex_thread *thief = ex_start(steal, TIMES(2));
+    n += rota__deque_push(&deque, &entries[2]);
+    rota__deque_open(&deque);
+    pop();
+    ex_join(thief);
+    end_deque(n);
+}
+
+/* -- The deque of a worker: it answers, and is forced --------------------------------------------- */
+
+static rota_executor *pool;
+
+/* The main thread takes part; nobody else does. */
+static rota__fj_worker *begin_owner(void)
+{
+    ex_check(rota_forkjoin_new(&(rota_forkjoin_options){.parallelism = 1}, &pool) == ROTA_OK);
+    rota__fj_pool *mine = rota__fj_pool_of(pool);
+    rota__mutex_lock(&mine->lock);
+    rota__fj_worker *worker = rota__crew_enter(mine);
+    rota__mutex_unlock(&mine->lock);
+    ex_check(worker != NULL);
+    return worker;
+}
+
+static void end_owner(rota__fj_worker *worker)
+{
+    rota__crew_exit(worker);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+static void search_once(void *arg)
+{
+    rota__fj_worker *victim = arg;
+
+    rota__add_acq_rel(&victim->pool->crowd, FJ_SEARCHING);
+    if (!count(rota__deque_steal(&victim->deque)))
+        rota__deque_request(&victim->deque);
+}
+
+/* A request is not lost to an owner that closes its deque just then (rota__fj_answer). */
+EXPLORE(a_request_comes_as_the_owner_closes)
+{
+    rota__fj_worker *worker = begin_owner();
+    rota__store_relaxed(&taken[0], 0);
+    ex_check(rota__deque_push(&worker->deque, &entries[0]));
+    ex_thread *thief = ex_start(search_once, worker);
+    rota__fj_answer(worker);
+    ex_join(thief);
+    ex_check(rota__load_relaxed(&taken[0]) == 1
+             || rota__load_relaxed(&worker->deque.deck.limit) == NULL);
+    count(rota__deque_pop(&worker->deque));
+    rota__sub_acq_rel(&worker->pool->crowd, FJ_SEARCHING);
+    end_owner(worker);
+}
+
+static void force_and_steal(void *arg)
+{
+    rota__fj_worker *victim = arg;
+
+    rota__deque_force(&victim->deque);
+    count(rota__deque_steal(&victim->deque));
+}
+
+static void take_back(rota_fj *task)
+{
+    if (rota_unfork(task))
+        count(task);
+}
+
+/* Q6: the owner is on the short way, or the long one, or on none. */
+EXPLORE(an_owner_forks_and_takes_back_as_it_is_forced)
+{
+    rota__fj_worker *worker = begin_owner();
+    rota__fj_become(worker);
+    for (int i = 0; i < 3; i++) {
+        entries[i] = (rota_fj)ROTA_FJ(NULL);
+        rota__store_relaxed(&taken[i], 0);
+    }
+    rota_fork(&entries[0]);
+    ex_thread *thief = ex_start(force_and_steal, worker);
+    rota_fork(&entries[1]);
+    take_back(&entries[1]);
+    take_back(&entries[0]);
+    rota_fork(&entries[2]);
+    ex_join(thief);
+    while (count(rota__deque_pop(&worker->deque)))
+        continue;
+    for (int i = 0; i < 3; i++)
+        ex_check(rota__load_relaxed(&taken[i]) == 1);
+    rota__fj_become(NULL);
+    end_owner(worker);
+}
