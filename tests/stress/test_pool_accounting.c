@@ -4,7 +4,7 @@
  * and its policy change, its workers are torn away, and it is shut down. Each task that was accepted
  * meets its body or its discard, once; each that was refused neither (POOL-17, OWN-05, A1 to A5).
  */
-#include "pools.h"
+#include "chance.h"
 #include "rota_test_race.h"
 
 #include <sched.h>
@@ -62,32 +62,6 @@ static void count_after(rota_executor *ex, rota_task *task, int status, int erro
 
 /* -- Before a round ----------------------------------------------------------------------- */
 
-static rota_reject *const policies[] = {rota_reject_abort, rota_reject_caller_runs,
-                                        rota_reject_discard, rota_reject_discard_oldest,
-                                        rota_reject_block};
-
-static rota_reject *any_policy(test_random *random)
-{
-    return policies[test_random_below(random, sizeof policies / sizeof policies[0])];
-}
-
-static rota_queue *any_queue(test_random *random)
-{
-    rota_queue *queue = NULL;
-
-    switch (test_random_below(random, 4)) {
-    case 0:
-        return test_array(1 + test_random_below(random, 4));
-    case 1:
-        return test_handoff();
-    case 2:
-        test_check(rota_linked_queue(3, &queue) == ROTA_OK);
-        return queue;
-    default:
-        return NULL;
-    }
-}
-
 static void begin(void *arg)
 {
     struct account *account = arg;
@@ -102,8 +76,8 @@ static void begin(void *arg)
         .core_threads = core,
         .max_threads = core + 1 + (unsigned)test_random_below(random, 2),
         .keep_alive = test_random_below(random, 2) == 0 ? 1 : ROTA_US(50),
-        .queue = any_queue(random),
-        .on_reject = any_policy(random),
+        .queue = test_any_queue(random),
+        .on_reject = test_any_policy(random),
         .threads = {.on_start = begin_worker},
         .hooks = {.after_execute = count_after, .ctx = account},
     });
@@ -170,7 +144,7 @@ static void change(struct account *account, test_random *random)
         status = rota_pool_set_keep_alive(account->pool, ROTA_US(n * 20));
         break;
     case 3:
-        status = rota_pool_set_reject(account->pool, any_policy(random), NULL);
+        status = rota_pool_set_reject(account->pool, test_any_policy(random), NULL);
         break;
     case 4:
         rota_pool_purge(account->pool);
@@ -179,17 +153,6 @@ static void change(struct account *account, test_random *random)
         status = rota_pool_set_core_may_time_out(account->pool, n % 2 == 0);
     }
     test_check(status == ROTA_OK || status == ROTA_EINVAL);
-}
-
-static void use_up(rota_task_list *list, test_random *random)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (test_random_below(random, 2) == 0)
-            rota_task_run(list->tasks[i]);
-        else
-            rota_task_discard(list->tasks[i]);
-    }
-    rota_task_list_free(list);
 }
 
 static void change_and_end(void *arg)
@@ -209,7 +172,7 @@ static void change_and_end(void *arg)
         test_check(rota_shutdown_now(account->pool, NULL) == ROTA_OK);
     if (how == 0 || how == 2) {
         test_check(rota_shutdown_now(account->pool, &list) == ROTA_OK);
-        use_up(&list, random);
+        test_use_up(&list, random);
     }
     test_check(rota_await_termination(account->pool, ROTA_FOREVER) == ROTA_OK);
 }

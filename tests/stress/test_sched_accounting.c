@@ -6,7 +6,7 @@
  * discard, once, after the last of its runs, which never overlap; what was refused meets neither
  * (SCHED-11, SCHED-17, OWN-05, F4).
  */
-#include "pools.h"
+#include "chance.h"
 #include "rota_test_race.h"
 
 #include <sched.h>
@@ -190,17 +190,6 @@ static void change(struct account *account, test_random *random)
     test_check(status == ROTA_OK);
 }
 
-static void use_up(rota_task_list *list, test_random *random)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (test_random_below(random, 2) == 0)
-            rota_task_run(list->tasks[i]);
-        else
-            rota_task_discard(list->tasks[i]);
-    }
-    rota_task_list_free(list);
-}
-
 /* Nothing is left that goes on for long. */
 static void give_up_all(struct account *account)
 {
@@ -225,7 +214,7 @@ static void change_and_end(void *arg)
         test_check(rota_shutdown_now(account->sched, NULL) == ROTA_OK);
     if (how == 0 || how == 2) {
         test_check(rota_shutdown_now(account->sched, &list) == ROTA_OK);
-        use_up(&list, random);
+        test_use_up(&list, random);
     }
     give_up_all(account);
     test_check(rota_await_termination(account->sched, ROTA_FOREVER) == ROTA_OK);

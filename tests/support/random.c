@@ -9,16 +9,27 @@
 
 #define DEFAULT_SEED UINT64_C(20240229)
 
-void test_random_init(test_random *random)
+uint64_t test_seed(void)
 {
     const char *wanted = getenv("ROTA_SEED");
-    uint64_t seed = wanted != NULL ? strtoull(wanted, NULL, 0) : DEFAULT_SEED;
 
-    /* CTest shows what a test prints when it fails. */
-    fprintf(stderr, "ROTA_SEED=%llu gives the same numbers again\n", (unsigned long long)seed);
+    return wanted != NULL ? strtoull(wanted, NULL, 0) : DEFAULT_SEED;
+}
+
+void test_random_start(test_random *random, uint64_t seed)
+{
     random->state = seed ^ UINT64_C(0x9e3779b97f4a7c15);
     if (random->state == 0)
         random->state = 1; /* where it would stay for ever */
+}
+
+void test_random_init(test_random *random)
+{
+    uint64_t seed = test_seed();
+
+    /* CTest shows what a test prints when it fails. */
+    fprintf(stderr, "ROTA_SEED=%llu gives the same numbers again\n", (unsigned long long)seed);
+    test_random_start(random, seed);
 }
 
 uint64_t test_random_next(test_random *random)

@@ -129,4 +129,8 @@ void test_randoms_init(test_random *randoms, size_t count); /* each thread its o
 uint64_t test_random_next(test_random *random);
 size_t test_random_below(test_random *random, size_t limit); /* 0 to limit - 1 */
 
+/* The seed itself, for a test that prints it at its own time. */
+uint64_t test_seed(void);
+void test_random_start(test_random *random, uint64_t seed);
+
 #endif
