@@ -150,6 +150,17 @@ void rota_block_end(void);
    ROTA_OK, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED. */
 int rota_await_quiescence(rota_executor *ex, rota_ns timeout);
 
+/*
+ * Tasks of rota_submit and rota_execute that have not begun, and are the caller's now: each must meet
+ * rota_task_run or rota_task_discard, and is as it was until then. Both work as well after a shutdown.
+ * poll_submission: the oldest from outside, or ROTA_EEMPTY. drain_tasks: all that it finds, also in
+ * the deques of workers, unless a forked task lies before them; the list may be empty, and is freed by
+ * rota_task_list_free. ROTA_ENOMEM: they are where they were, or in the line of those from outside.
+ * ROTA_ENOTSUP for another kind of executor.
+ */
+int rota_forkjoin_poll_submission(rota_executor *ex, rota_task **task);
+int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained);
+
 /* threads: all there are; active: those that do not sleep, and callers that take part; running: of
    those, not blocked; queued: in the workers' deques; submissions: from outside, not yet begun. */
 typedef struct rota_forkjoin_stats {
@@ -174,7 +185,7 @@ typedef struct rota__deck {
     ROTA__FJ_WORD(rota_fj **) floor; /* below this a pop does */
 } rota__deck;
 
-enum { ROTA__FJ_FORKED = 1, ROTA__FJ_RAN = 1 };
+enum { ROTA__FJ_FORKED = 1, ROTA__FJ_RAN = 1, ROTA__FJ_COUNTED = 32 };
 
 void rota__fork_slow(rota_fj *task);
 int rota__join_slow(rota_fj *task);
@@ -197,7 +208,7 @@ static inline void rota_fork(rota_fj *task)
     if (__builtin_expect(top < __atomic_load_n(&deck->limit, __ATOMIC_RELAXED), 1)
         && __builtin_expect(task != NULL && task->priv[0] == 0, 1)) {
         task->priv[0] = ROTA__FJ_FORKED;
-        *top = task;
+        __atomic_store_n(top, task, __ATOMIC_RELAXED);
         __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELEASE);
     } else {
         rota__fork_slow(task);

@@ -4,6 +4,7 @@
 #define ROTA_ROTA_H
 
 #include <rota/base.h>
+#include <rota/completer.h>
 #include <rota/completion.h>
 #include <rota/compose.h>
 #include <rota/executor.h>

@@ -45,7 +45,7 @@ static bool help_outside(const rota__helper *helper, void *future)
         return false;
     rota__mutex_lock(&pool->lock);
     if (rota__inbox_remove_task(pool, task)) {
-        rota__fj_take_part(pool, rota__crew_enter(pool), rota__entry_of(task));
+        rota__fj_take_part(pool, rota__crew_enter(pool), rota__entry_of(task), NULL);
         return true;
     }
     rota__mutex_unlock(&pool->lock);

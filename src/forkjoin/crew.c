@@ -307,14 +307,13 @@ static int doze(rota__fj_worker *worker, rota_ns length)
     return status;
 }
 
-/* True: a worker that does not answer has tasks for others now. */
-static bool force(rota__fj_pool *pool)
+bool rota__crew_force(rota__fj_pool *pool)
 {
     uint32_t made = rota__load_acquire(&pool->made);
     uint32_t nobody = 0;
     bool has_forced = false;
 
-    if (!needs_one(pool, crowd_of(pool)) || !rota__cas_acq_rel(&pool->forcing, &nobody, 1))
+    if (!rota__cas_acq_rel(&pool->forcing, &nobody, 1))
         return false;
     for (uint32_t i = 0; i < made; i++) {
         rota__deque *deque = &rota__load_relaxed(&pool->workers[i])->deque;
@@ -342,7 +341,8 @@ static bool stay_asleep(rota__fj_worker *worker)
     bool has_waited = is_something_hidden(worker->pool);
     int status = has_waited ? doze(worker, ANSWER_TIME) : ROTA_ETIMEDOUT;
 
-    if (has_waited && status == ROTA_ETIMEDOUT && force(worker->pool))
+    if (has_waited && status == ROTA_ETIMEDOUT && needs_one(worker->pool, crowd_of(worker->pool))
+        && rota__crew_force(worker->pool))
         rota__crew_call(worker->pool); /* this one or another, if there is still a place: W3 */
     if (status == ROTA_ETIMEDOUT)
         status = doze(worker, worker->pool->keep_alive);

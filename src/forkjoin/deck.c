@@ -145,7 +145,7 @@ bool rota__deque_push(rota__deque *deque, rota_fj *entry)
 
     begin_visit(deque);
     if (has_place) {
-        *slot(deque, number) = entry;
+        rota__store_relaxed(slot_word(deque, number), entry); /* for rota__deque_peek */
         set_top(deque, number + 1, chunk_of(number));
     }
     end_visit(deque);
@@ -263,6 +263,15 @@ bool rota__deque_has_public(const rota__deque *deque)
     uint64_t shared = rota__load_acquire(&deque->shared);
 
     return head_in(shared) < split_in(shared);
+}
+
+const rota_fj *rota__deque_peek(const rota__deque *deque)
+{
+    uint64_t shared = rota__load_acquire(&deque->shared);
+
+    if (head_in(shared) >= split_in(shared))
+        return NULL;
+    return rota__load_relaxed(slot_word(deque, head_in(shared)));
 }
 
 bool rota__deque_has_private(const rota__deque *deque)

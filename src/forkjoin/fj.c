@@ -7,17 +7,17 @@
  *       forked it cannot mistake one for the other: what is not in its deque any
  *       more was taken.
  *   J2  Only a task that is SHARED, or that came from outside, has waiters: its
- *       end is an addition to the word that has them, so none is missed. The end
- *       of any other is looked for.
+ *       end is an addition to the word that has them, so none is missed. So is
+ *       that of a completer. The end of any other is looked for.
  *   J3  To tell the end is the last touch of a task, which may be gone then.
  *   J4  Cancelling adds a flag that stays. It is looked at before a body runs, and
  *       when the outcome is asked for.
  */
 #include "forkjoin/forkjoin_internal.h"
 
-static void add_flag(rota_fj *task, uintptr_t flag)
+void rota__fj_add(rota_fj *task, uintptr_t flags)
 {
-    rota__or_acq_rel(rota__fj_word(task, FJ_STATE), flag);
+    rota__or_acq_rel(rota__fj_word(task, FJ_STATE), flags);
 }
 
 /* -- Looking -------------------------------------------------------------- */
@@ -30,8 +30,12 @@ bool rota__fj_is_done(const rota_fj *task)
 
 int rota__fj_status(const rota_fj *task)
 {
-    if (rota__fj_state(task) & FJ_CANCELLED)
+    uintptr_t state = rota__fj_state(task);
+
+    if (state & FJ_CANCELLED)
         return ROTA_ECANCELED;
+    if (state & FJ_COUNTED)
+        return state & FJ_FAILED ? ROTA_EFAILED : ROTA_OK;
     return task->priv[FJ_ERROR] != 0 ? ROTA_EFAILED : ROTA_OK;
 }
 
@@ -51,7 +55,11 @@ int rota_fj_error(const rota_fj *task)
 
 void rota_fj_fail(rota_fj *self, int code)
 {
-    if (self != NULL)
+    if (self == NULL)
+        return;
+    if (rota__is_counted(self))
+        rota__completer_fail(self, code);
+    else
         self->priv[FJ_ERROR] = (uintptr_t)(unsigned)code;
 }
 
@@ -62,12 +70,22 @@ static bool may_begin(rota_fj *task, const rota__fj_worker *worker)
         return false;
     if (worker == NULL || rota__fj_pool_state(worker->pool) < ROTA_STOP)
         return true;
-    add_flag(task, FJ_CANCELLED);
+    rota__fj_add(task, FJ_CANCELLED);
     return false;
+}
+
+static void run_counted(rota_fj *task, const rota__fj_worker *runner)
+{
+    if (!rota__fj_is_fresh(task) || rota__completer_prepare(task))
+        rota__completer_turn(task, runner);
 }
 
 void rota__fj_run_own(rota_fj *task)
 {
+    if (rota__is_counted(task)) {
+        run_counted(task, rota__fj_me());
+        return;
+    }
     if (rota__fj_state(task) == 0)
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
     if (may_begin(task, rota__fj_me()))
@@ -75,12 +93,21 @@ void rota__fj_run_own(rota_fj *task)
     rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
 }
 
-/* J3 */
+bool rota__fj_end(rota_fj *task, uintptr_t flags)
+{
+    uintptr_t state = rota__fj_state(task);
+
+    do {
+        if (state & FJ_DONE)
+            return false; /* a completer: who ended it woke them */
+    } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state, state | flags | FJ_DONE));
+    rota__fj_wake_all((rota__fj_waiter *)(state & ~(uintptr_t)FJ_FLAGS)); /* J2 */
+    return true;
+}
+
 static void finish(rota_fj *task)
 {
-    uintptr_t before = rota__or_acq_rel(rota__fj_word(task, FJ_STATE), FJ_DONE);
-
-    rota__fj_wake_all((rota__fj_waiter *)(before & ~(uintptr_t)FJ_FLAGS)); /* J2 */
+    rota__fj_end(task, 0); /* J3 */
 }
 
 typedef struct shared_run {
@@ -109,8 +136,12 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
 {
     shared_run run = {.task = task};
 
+    if (rota__is_counted(task)) {
+        run_counted(task, runner);
+        return;
+    }
     rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), (uintptr_t)runner);
-    add_flag(task, FJ_SHARED); /* J1; releases the runner to who helps it */
+    rota__fj_add(task, FJ_SHARED); /* J1; releases the runner to who helps it */
     if (may_begin(task, runner)) {
         rota__execution_begin(&run.execution, NULL);
         run.execution.may_fail = false;
@@ -122,8 +153,10 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
 
 void rota__fj_drop(rota_fj *task)
 {
-    add_flag(task, FJ_CANCELLED);
-    finish(task);
+    if (rota__is_counted(task))
+        rota__completer_drop(task);
+    else
+        rota__fj_end(task, FJ_CANCELLED);
 }
 
 /* -- Its life ------------------------------------------------------------- */
@@ -135,6 +168,8 @@ bool rota_fj_cancel(rota_fj *task)
     if (task == NULL)
         return false;
     state = rota__fj_state(task);
+    if (state & FJ_COUNTED)
+        return rota__completer_cancel(task);
     do {
         if (rota__fj_is_done(task))
             return (rota__fj_state(task) & FJ_CANCELLED) != 0;
@@ -147,8 +182,8 @@ void rota_fj_reset(rota_fj *task)
 {
     if (task == NULL)
         return;
-    for (int i = 0; i < 3; i++)
-        task->priv[i] = 0;
+    task->priv[FJ_STATE] &= FJ_COUNTED;
+    task->priv[FJ_RUNNER] = task->priv[FJ_ERROR] = 0;
 }
 
 /* -- Forking -------------------------------------------------------------- */
@@ -162,18 +197,34 @@ static void fork_outside(rota_fj *task)
         rota__fj_run_own(task);
 }
 
+static rota_fj *entry_of(rota_fj *task)
+{
+    return rota__is_counted(task) ? rota__entry_of_counted(task) : task;
+}
+
+static bool prepare(rota_fj *task)
+{
+    uintptr_t state = rota__fj_state(task);
+
+    if (state & FJ_COUNTED)
+        return rota__completer_prepare(task);
+    if (state != 0)
+        return false;
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+    return true;
+}
+
 void rota__fork_slow(rota_fj *task)
 {
     rota__fj_worker *worker = rota__fj_me();
 
-    if (task == NULL || rota__fj_state(task) != 0)
+    if (task == NULL || !prepare(task))
         return; /* FJT-07 */
     if (worker == NULL) {
         fork_outside(task);
         return;
     }
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
-    if (!rota__deque_push(&worker->deque, task))
+    if (!rota__deque_push(&worker->deque, entry_of(task)))
         rota__fj_run_own(task);
     rota__fj_answer(worker);
 }
@@ -186,7 +237,7 @@ void rota_fork(rota_fj *task)
     if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL
                      && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
-        *top = task;
+        rota__store_relaxed((rota__atomic(rota_fj *) *)(void *)top, task);
         rota__store_release(&deck->top, top + 1); /* for who forces: deck.c, Q6 */
     } else {
         rota__fork_slow(task);
@@ -237,13 +288,13 @@ int rota__join_slow(rota_fj *task)
 {
     rota__fj_worker *worker = rota__fj_me();
 
-    if (task == NULL)
+    if (task == NULL || task->run == NULL)
         return ROTA_EINVAL;
+    if (!rota__fj_is_done(task) && rota__fj_is_fresh(task))
+        rota__fj_run_own(task);
     if (rota__fj_is_done(task))
         return rota__fj_status(task);
-    if (rota__fj_state(task) == 0)
-        rota__fj_run_own(task);
-    else if (worker == NULL)
+    if (worker == NULL)
         rota__fj_join_outside(task);
     else if (!join_here(worker, task))
         rota__fj_join_stolen(worker, task);
@@ -263,15 +314,19 @@ bool rota__unfork_slow(rota_fj *task)
     rota__fj_worker *worker = rota__fj_me();
     rota_fj *newest;
 
-    if (task == NULL || worker == NULL || rota__fj_state(task) != FJ_FORKED)
+    if (task == NULL || worker == NULL
+        || (rota__fj_state(task) & ~(uintptr_t)FJ_COUNTED) != FJ_FORKED)
         return false;
     newest = rota__deque_pop(&worker->deque);
-    if (newest != NULL && newest != task)
+    if (newest != NULL && newest != entry_of(task))
         rota__deque_push(&worker->deque, newest); /* where it has just been */
     rota__fj_answer(worker);
-    if (newest != task)
+    if (newest != entry_of(task))
         return false;
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
+    if (rota__is_counted(task))
+        rota__completer_unfork(task);
+    else
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
     return true;
 }
 
@@ -290,7 +345,7 @@ int rota_invoke_many(rota_fj *const *tasks, size_t n)
     int first = ROTA_OK;
 
     for (size_t i = 0; i < n; i++) {
-        if (tasks == NULL || tasks[i] == NULL)
+        if (tasks == NULL || tasks[i] == NULL || tasks[i]->run == NULL)
             return ROTA_EINVAL;
     }
     for (size_t i = n; i-- > 1;)

@@ -2,14 +2,18 @@
 /*
  * forkjoin_internal.h - fork/join pools. README.md has the protocols and why they hold.
  *
- *   deck.c     a worker's deque: the owner's end and the thieves'
- *   fj.c       a task of the user's: forked, joined, cancelled, done
- *   wait.c     who joins a stolen task: helps, then blocks
- *   crew.c     workers sleep, wake, come and go; callers that take part
- *   worker.c   what a worker does from its start to its end
- *   inbox.c    tasks from outside
- *   pool.c     the executor: made, shut down, looked at
- *   common.c   the pool that is always there
+ *   deck.c       a worker's deque: the owner's end and the thieves'
+ *   fj.c         a task of the user's: forked, joined, cancelled, done
+ *   completer.c  one that ends when those it waits for have
+ *   wait.c       who joins a stolen task: helps, then blocks
+ *   crew.c       workers sleep, wake, come and go; callers that take part
+ *   worker.c     what a worker does from its start to its end
+ *   inbox.c      tasks from outside
+ *   pool.c       the executor: made, shut down
+ *   quiet.c      until nothing is left to do
+ *   figures.c    looked at
+ *   taking.c     tasks taken back out
+ *   common.c     the pool that is always there
  */
 #ifndef ROTA_FORKJOIN_INTERNAL_H
 #define ROTA_FORKJOIN_INTERNAL_H
@@ -18,7 +22,7 @@
 
 #define ROTA__FJ_WORD(type) rota__atomic(type)
 #define ROTA_NO_INLINE
-#include <rota/forkjoin.h>
+#include <rota/completer.h>
 
 #include "base/lobby.h"
 #include "base/park.h"
@@ -38,7 +42,9 @@ enum {
     FJ_CANCELLED = 4, /* it ends so, whether its body runs or not */
     FJ_DONE = 8,
     FJ_OUTSIDE = 16, /* it came from outside: its end is told like that of a shared one */
-    FJ_FLAGS = 31,
+    FJ_COUNTED = ROTA__FJ_COUNTED, /* a completer: its end is not that of its body, and is told */
+    FJ_FAILED = 64,                /* a completer that did; others have an error */
+    FJ_FLAGS = 127,
 };
 
 /* priv[1]: ROTA__FJ_RAN once who forked it has run it; while it is in an inbox the next there; while
@@ -75,21 +81,64 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner);
 /* It was never begun, and is not going to be. */
 void rota__fj_drop(rota_fj *task);
 
-/* -- Entries of a deque: tasks of either kind ----------------------------- */
+void rota__fj_add(rota_fj *task, uintptr_t flags);
+
+/* Adds them to what is not done yet, and wakes those who wait; fj.c, J3. False: it was done. */
+bool rota__fj_end(rota_fj *task, uintptr_t flags);
+
+static inline bool rota__fj_is_fresh(const rota_fj *task)
+{
+    return (rota__fj_state(task) & ~(uintptr_t)FJ_COUNTED) == 0; /* it was never forked */
+}
+
+/* -- Completers (completer.c) --------------------------------------------- */
+
+static inline bool rota__is_counted(const rota_fj *task)
+{
+    return (rota__fj_state(task) & FJ_COUNTED) != 0;
+}
+
+/* It was taken out of a deque or an inbox, or never was in one. */
+void rota__completer_turn(rota_fj *task, const rota__fj_worker *runner);
+
+bool rota__completer_prepare(rota_fj *task); /* to be queued; false: there is nothing to do */
+void rota__completer_unfork(rota_fj *task);
+void rota__completer_drop(rota_fj *task); /* and all above it: CC-13 */
+bool rota__completer_cancel(rota_fj *task);
+void rota__completer_fail(rota_fj *task, int code);
+
+/* -- Entries of a deque: tasks of every kind, which their last bits tell --- */
+
+enum { ENTRY_TASK = 1, ENTRY_COUNTED = 2, ENTRY_KINDS = 3 };
 
 static inline rota_fj *rota__entry_of(rota_task *task)
 {
-    return (rota_fj *)(void *)((char *)task + 1);
+    return (rota_fj *)(void *)((char *)task + ENTRY_TASK);
+}
+
+static inline rota_fj *rota__entry_of_counted(rota_fj *task)
+{
+    return (rota_fj *)(void *)((char *)task + ENTRY_COUNTED);
 }
 
 static inline bool rota__entry_is_task(const rota_fj *entry)
 {
-    return ((uintptr_t)entry & 1) != 0;
+    return ((uintptr_t)entry & ENTRY_TASK) != 0;
+}
+
+static inline bool rota__entry_is_counted(const rota_fj *entry)
+{
+    return ((uintptr_t)entry & ENTRY_COUNTED) != 0;
 }
 
 static inline rota_task *rota__task_in(rota_fj *entry)
 {
-    return (rota_task *)(void *)((char *)entry - 1);
+    return (rota_task *)(void *)((char *)entry - ENTRY_TASK);
+}
+
+static inline rota_fj *rota__fj_in(rota_fj *entry)
+{
+    return (rota_fj *)(void *)((char *)entry - ((uintptr_t)entry & ENTRY_KINDS));
 }
 
 /* -- A worker's deque (deck.c) -------------------------------------------- */
@@ -123,7 +172,8 @@ size_t rota__deque_size(const rota__deque *deque); /* exact for the owner, else 
 /* For everybody. */
 rota_fj *rota__deque_steal(rota__deque *deque); /* the oldest that is public, or NULL */
 bool rota__deque_has_public(const rota__deque *deque);
-bool rota__deque_has_private(const rota__deque *deque); /* and nothing else; about */
+const rota_fj *rota__deque_peek(const rota__deque *deque); /* for its kind: it may be gone */
+bool rota__deque_has_private(const rota__deque *deque);    /* and nothing else; about */
 
 /* Makes public what the owner has, though it does nothing to answer. One thread at a time. False: it
    is not possible, or not necessary. */
@@ -169,6 +219,10 @@ void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own);
 
 rota_fj *rota__fj_find(rota__fj_worker *worker); /* own, or anybody's; NULL: nothing is public */
 
+/* Who took it cannot use it: to the inbox, unless the pool is stopped. rota__crew_call is to follow. */
+void rota__fj_give_back(rota__fj_pool *pool, rota_fj *entry);
+void rota__fj_drop_entry(rota_fj *entry);
+
 /* One task of any kind, for a worker that waits: EXEC-18, FJ-16. False: there is none. */
 bool rota__fj_run_one(rota__fj_worker *worker);
 
@@ -181,8 +235,9 @@ void rota__fj_join_outside(rota_fj *task);
 int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj *task);
 
 /* With the pool's lock held, which it leaves: the caller runs it, as the worker that
-   rota__crew_enter gave it; NULL: outside the pool. */
-void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry);
+   rota__crew_enter gave it; NULL: outside the pool. `goal` is done then, if it is not NULL and there
+   was a place. */
+void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry, rota_fj *goal);
 
 void rota__fj_wait_begins(const rota__helper *helper);
 void rota__fj_wait_ends(const rota__helper *helper);
@@ -263,6 +318,15 @@ int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota
 void rota__fj_pool_end(rota__fj_pool *pool); /* at the end of the process: if nobody uses it */
 rota__fj_pool *rota__fj_common(void);        /* NULL: no memory */
 
+/* With the lock held: nothing is queued, and so many are busy. */
+unsigned rota__fj_count_busy(const rota__fj_pool *pool);
+bool rota__fj_has_only(const rota__fj_pool *pool, unsigned busy);
+int rota__fj_await_quiet(rota__fj_pool *pool, rota_ns deadline); /* without: until none is */
+
+/* As an executor's kind has them. */
+rota_executor_state rota__fj_state_of(const rota_executor *ex);
+int rota__fj_describe(const rota_executor *ex, char *line, size_t size);
+
 /* With the lock held, which it leaves, after something that may have ended all work. */
 void rota__fj_settle(rota__fj_pool *pool);
 
@@ -278,6 +342,9 @@ void rota__inbox_put(rota__fj_pool *pool, rota_fj *task);
 rota_fj *rota__inbox_take(rota__fj_pool *pool); /* the oldest, as an entry; or NULL */
 bool rota__inbox_remove_task(rota__fj_pool *pool, const rota_task *task);
 bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task);
+rota_fj *rota__inbox_take_if(rota__fj_pool *pool, /* of rota_fork and rota_invoke; or NULL */
+                             bool (*is_wanted)(rota_fj *task, const void *arg), const void *arg);
+rota_task *rota__inbox_take_task(rota__fj_pool *pool);
 
 /* -- crew.c --------------------------------------------------------------- */
 
@@ -296,6 +363,9 @@ bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
 /* One is not active any more, and has not looked at all: those whose tasks are private, as enough
    were active when they last asked, are to ask again. */
 void rota__crew_place_is_free(rota__fj_pool *pool);
+
+/* True: a worker that does not answer requests has tasks for others now. */
+bool rota__crew_force(rota__fj_pool *pool);
 
 bool rota__crew_has_work(rota__fj_pool *pool); /* that is public, or came from outside */
 

@@ -57,6 +57,15 @@ static rota_fj *take_task(rota__fj_pool *pool)
     return task != NULL ? rota__entry_of(task) : NULL;
 }
 
+rota_task *rota__inbox_take_task(rota__fj_pool *pool)
+{
+    rota_task *task = rota__chain_take(&pool->tasks);
+
+    if (task != NULL)
+        count(pool, (size_t)-1);
+    return task;
+}
+
 rota_fj *rota__inbox_take(rota__fj_pool *pool)
 {
     rota_fj *entry = pool->tasks_next ? take_task(pool) : take_fj(pool);
@@ -71,17 +80,18 @@ rota_fj *rota__inbox_take(rota__fj_pool *pool)
 
 /* -- By name -------------------------------------------------------------- */
 
-bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task)
+rota_fj *rota__inbox_take_if(rota__fj_pool *pool, bool (*is_wanted)(rota_fj *, const void *),
+                             const void *arg)
 {
     rota_fj *before = NULL;
     rota_fj *here = pool->first;
 
-    while (here != NULL && here != task) {
+    while (here != NULL && !is_wanted(here, arg)) {
         before = here;
         here = next_of(here);
     }
     if (here == NULL)
-        return false;
+        return NULL;
     if (before == NULL)
         pool->first = next_of(here);
     else
@@ -90,7 +100,17 @@ bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task)
         pool->last = before;
     link_to(here, NULL);
     count(pool, (size_t)-1);
-    return true;
+    return here;
+}
+
+static bool is_that(rota_fj *task, const void *arg)
+{
+    return task == arg;
+}
+
+bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task)
+{
+    return rota__inbox_take_if(pool, is_that, task) != NULL;
 }
 
 bool rota__inbox_remove_task(rota__fj_pool *pool, const rota_task *task)

@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - the executor around a crew: made, shut down, looked at.
+ * pool.c - the executor around a crew: made, given tasks, shut down.
  */
 #include "forkjoin/forkjoin_internal.h"
 
 #include "base/alloc.h"
 #include "base/time.h"
 
-#include <stdio.h>
-
 /* -- Quiet, and the end --------------------------------------------------- */
-
-/* With the lock held: how many do anything, or are about to (crew.c, W4). */
-static unsigned count_busy(const rota__fj_pool *pool)
-{
-    uint64_t crowd = rota__load_relaxed(&pool->crowd);
-
-    return pool->threads + pool->guests - rota__crowd_get(crowd, FJ_SLEEPING);
-}
-
-/* With the lock held: nothing is queued, and so many are busy. */
-static bool has_only(const rota__fj_pool *pool, unsigned busy)
-{
-    return count_busy(pool) == busy && rota__load_relaxed(&pool->submissions) == 0;
-}
 
 static bool is_quiet(const rota__fj_pool *pool)
 {
-    return has_only(pool, 0);
+    return rota__fj_has_only(pool, 0);
 }
 
 static void set_state(rota__fj_pool *pool, rota_executor_state state)
@@ -189,10 +173,7 @@ static void drop_all(rota__fj_pool *pool)
         rota__mutex_unlock(&pool->lock);
         if (entry == NULL)
             return;
-        if (rota__entry_is_task(entry))
-            rota_task_discard(rota__task_in(entry));
-        else
-            rota__fj_drop(entry);
+        rota__fj_drop_entry(entry);
     }
 }
 
@@ -203,12 +184,8 @@ static void steal_and_drop(rota__fj_pool *pool)
 
     for (uint32_t i = 0; i < made; i++) {
         rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
-        while ((entry = rota__deque_steal(&worker->deque)) != NULL) {
-            if (rota__entry_is_task(entry))
-                rota_task_discard(rota__task_in(entry));
-            else
-                rota__fj_drop(entry);
-        }
+        while ((entry = rota__deque_steal(&worker->deque)) != NULL)
+            rota__fj_drop_entry(entry);
     }
 }
 
@@ -236,15 +213,6 @@ static int fj_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *c
     return rota__hand_over(&none, drained, count); /* FJ-24: nothing */
 }
 
-static int await_quiet(rota__fj_pool *pool, rota_ns deadline)
-{
-    rota__mutex_lock(&pool->lock);
-    if (!is_quiet(pool))
-        return rota__lobby_wait(&pool->quiet, &pool->lock, deadline);
-    rota__mutex_unlock(&pool->lock);
-    return ROTA_OK;
-}
-
 static int fj_await_termination(rota_executor *ex, rota_ns timeout)
 {
     rota__fj_pool *pool = rota__fj_pool_of(ex);
@@ -254,7 +222,7 @@ static int fj_await_termination(rota_executor *ex, rota_ns timeout)
     if (!rota__fj_is_here(pool))
         return ROTA_OK;
     if (pool->is_common) { /* FJ-06 */
-        status = await_quiet(pool, deadline);
+        status = rota__fj_await_quiet(pool, deadline);
         return status == ROTA_OK ? ROTA_ETIMEDOUT : status;
     }
     rota__mutex_lock(&pool->lock);
@@ -262,145 +230,6 @@ static int fj_await_termination(rota_executor *ex, rota_ns timeout)
         return rota__lobby_wait(&pool->waiters, &pool->lock, deadline);
     rota__mutex_unlock(&pool->lock);
     return ROTA_OK;
-}
-
-/* -- Quiescence ----------------------------------------------------------- */
-
-/*
- * One look of who rests: takes nothing, and so changes nothing. A moment when all rest is one for all
- * of them, also for those who look later, when the first have gone on.
- */
-static bool was_quiet_since(rota__fj_pool *pool, uint64_t before)
-{
-    rota__mutex_lock(&pool->lock);
-    if (pool->quiets == before && has_only(pool, pool->resting))
-        pool->quiets++;
-    bool was_so = pool->quiets != before;
-    rota__mutex_unlock(&pool->lock);
-    return was_so;
-}
-
-/* ROTA_EBUSY: there is something to do. */
-static int rest_until(rota__fj_pool *pool, uint64_t before, rota_ns deadline)
-{
-    unsigned turns = 0;
-
-    for (;;) {
-        if (was_quiet_since(pool, before))
-            return ROTA_OK;
-        if (rota__crew_has_work(pool))
-            return ROTA_EBUSY;
-        if (rota__take_interrupt(rota__self()))
-            return ROTA_EINTERRUPTED;
-        if (rota__has_passed(deadline))
-            return ROTA_ETIMEDOUT;
-        rota__backoff(&turns);
-    }
-}
-
-static int rest(rota__fj_pool *pool, rota_ns deadline)
-{
-    uint64_t before;
-    int status;
-
-    rota__mutex_lock(&pool->lock);
-    pool->resting++;
-    before = pool->quiets;
-    rota__mutex_unlock(&pool->lock);
-    status = rest_until(pool, before, deadline);
-    rota__mutex_lock(&pool->lock);
-    pool->resting--;
-    rota__mutex_unlock(&pool->lock);
-    return status;
-}
-
-static int help_until_quiet(rota__fj_worker *worker, rota_ns deadline)
-{
-    int status;
-
-    do {
-        while (rota__fj_run_one(worker))
-            continue;
-        status = rest(worker->pool, deadline);
-    } while (status == ROTA_EBUSY);
-    return status;
-}
-
-int rota_await_quiescence(rota_executor *ex, rota_ns timeout)
-{
-    rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
-    rota__fj_worker *worker = rota__fj_me();
-    rota_ns deadline = rota__deadline(timeout);
-
-    if (ex == NULL)
-        return ROTA_EINVAL;
-    if (pool == NULL)
-        return ROTA_ENOTSUP;
-    if (!rota__fj_is_here(pool))
-        return ROTA_OK;
-    if (worker != NULL && worker->pool == pool)
-        return help_until_quiet(worker, deadline);
-    return await_quiet(pool, deadline);
-}
-
-/* -- Figures -------------------------------------------------------------- */
-
-static void fill(rota__fj_pool *pool, rota_forkjoin_stats *stats)
-{
-    uint32_t made;
-    uint64_t crowd;
-
-    rota__mutex_lock(&pool->lock);
-    made = rota__load_relaxed(&pool->made);
-    crowd = rota__load_relaxed(&pool->crowd);
-    *stats = (rota_forkjoin_stats){
-        .parallelism = pool->parallelism > 0 ? pool->parallelism : 1, /* FJ-07 */
-        .threads = pool->threads,
-        .active = count_busy(pool),
-        .running = rota__crowd_get(crowd, FJ_ACTIVE),
-        .submissions = rota__load_relaxed(&pool->submissions),
-    };
-    for (uint32_t i = 0; i < made; i++) {
-        const rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
-        stats->steals += rota__load_relaxed(&worker->steals);
-        stats->queued += rota__deque_size(&worker->deque);
-    }
-    rota__mutex_unlock(&pool->lock);
-}
-
-int rota_forkjoin_stats_get(rota_executor *ex, rota_forkjoin_stats *stats)
-{
-    rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
-
-    if (ex == NULL || stats == NULL)
-        return ROTA_EINVAL;
-    if (pool == NULL || !rota__fj_is_here(pool))
-        return ROTA_ENOTSUP;
-    fill(pool, stats);
-    return ROTA_OK;
-}
-
-static rota_executor_state fj_state_of(const rota_executor *ex)
-{
-    const rota__fj_pool *pool = ROTA__CONST_CONTAINER(ex, rota__fj_pool, executor);
-
-    return rota__fj_is_here(pool) ? rota__fj_pool_state(pool) : ROTA_TERMINATED;
-}
-
-static int fj_describe(const rota_executor *ex, char *line, size_t size)
-{
-    static const char *const states[] = {"running", "shutdown", "stop", "tidying", "terminated"};
-    rota__fj_pool *pool = rota__fj_pool_of((rota_executor *)(uintptr_t)ex);
-    rota_forkjoin_stats stats;
-
-    if (!rota__fj_is_here(pool))
-        return snprintf(line, size, "fork/join pool: of the parent process");
-    fill(pool, &stats);
-    return snprintf(line, size,
-                    "fork/join pool: %s, parallelism %u, %u threads, %u active, %zu queued, "
-                    "%zu submissions, %llu steals",
-                    states[fj_state_of(ex)], stats.parallelism, stats.threads, stats.active,
-                    stats.queued, stats.submissions, (unsigned long long)stats.steals);
 }
 
 /* -- Beginning and end ---------------------------------------------------- */
@@ -436,8 +265,8 @@ static const rota__executor_kind forkjoin_kind = {
     .shutdown = fj_shutdown,
     .shutdown_now = fj_shutdown_now,
     .await_termination = fj_await_termination,
-    .state_of = fj_state_of,
-    .describe = fj_describe,
+    .state_of = rota__fj_state_of,
+    .describe = rota__fj_describe,
     .free = fj_free,
 };
 

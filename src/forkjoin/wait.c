@@ -11,6 +11,8 @@
 
 #include "base/time.h"
 
+enum { MOST_HELPING = 16 }; /* waits inside one another that run any task */
+
 /* -- The waiters of a task ------------------------------------------------ */
 
 void rota__fj_wake_all(rota__fj_waiter *newest)
@@ -42,7 +44,7 @@ static void look_until_done(const rota_fj *task, bool until_shared)
     unsigned turns = 0;
 
     while (!rota__fj_is_done(task)
-           && !(until_shared && rota__fj_state(task) & (FJ_SHARED | FJ_OUTSIDE)))
+           && !(until_shared && rota__fj_state(task) & (FJ_SHARED | FJ_OUTSIDE | FJ_COUNTED)))
         rota__backoff(&turns);
 }
 
@@ -125,11 +127,24 @@ static bool help_or_spin(rota__fj_worker *worker, const rota_fj *task)
     return rota__fj_is_done(task);
 }
 
+/* A completer: any task may be what it waits for. Bounded as a wait for a future is. */
+static void help_anybody(rota__fj_worker *worker, const rota_fj *task)
+{
+    if (worker->helping == MOST_HELPING)
+        return;
+    worker->helping++;
+    while (!rota__fj_is_done(task) && rota__fj_run_one(worker))
+        continue;
+    worker->helping--;
+}
+
 void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
 {
     rota__fj_pool *pool = worker->pool;
     bool is_done;
 
+    if (rota__is_counted(task))
+        help_anybody(worker, task);
     worker->waits++;
     rota__add_acq_rel(&pool->crowd, FJ_WAITING); /* so that the thief's forks are public */
     is_done = help_or_spin(worker, task);
@@ -155,7 +170,7 @@ static bool run_outside(rota__fj_pool *pool, rota_fj *task)
         rota__mutex_unlock(&pool->lock);
         return false;
     }
-    rota__fj_take_part(pool, rota__crew_enter(pool), task); /* unlocks */
+    rota__fj_take_part(pool, rota__crew_enter(pool), task, task); /* unlocks */
     return true;
 }
 
@@ -163,7 +178,8 @@ void rota__fj_join_outside(rota_fj *task)
 {
     rota__fj_pool *pool = rota__fj_common();
 
-    if (pool == NULL || !rota__fj_is_here(pool) || !run_outside(pool, task))
+    if (pool == NULL || !rota__fj_is_here(pool) || !run_outside(pool, task)
+        || !rota__fj_is_done(task))
         wait_until_done(task);
 }
 
@@ -172,7 +188,7 @@ int rota_invoke(rota_executor *ex, rota_fj *task)
     rota__fj_pool *pool = ex != NULL ? rota__as_forkjoin(ex) : NULL;
     rota__fj_worker *worker = rota__fj_me();
 
-    if (ex == NULL || task == NULL)
+    if (ex == NULL || task == NULL || task->run == NULL)
         return ROTA_EINVAL;
     if (pool == NULL)
         return ROTA_ENOTSUP;
@@ -182,7 +198,7 @@ int rota_invoke(rota_executor *ex, rota_fj *task)
         if (rota__fj_pool_state(pool) >= ROTA_STOP)
             return ROTA_EREJECTED;
         rota__fj_run_own(task);
-        return rota__fj_status(task);
+        return rota__join_slow(task); /* a completer is not done yet */
     }
     return rota__fj_invoke_from_outside(pool, worker, task);
 }
@@ -196,7 +212,8 @@ static int wait_for_others(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj
     status = rota__crew_call_locked(pool);
     if (status != ROTA_OK && rota__fj_take_back(pool, task)) {
         rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10 */
-        return rota__fj_status(task);
+        if (rota__fj_is_done(task))
+            return rota__fj_status(task);
     }
     if (worker != NULL)
         rota__crew_block(worker, false);
@@ -220,13 +237,11 @@ int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, r
     place = rota__crew_enter(pool);
     if (place == NULL)
         return wait_for_others(pool, worker, task);
-    rota__fj_take_part(pool, place, task);
+    rota__fj_take_part(pool, place, task, task);
     return rota__fj_status(task);
 }
 
 /* -- Waits of tasks ------------------------------------------------------- */
-
-enum { MOST_HELPING = 16 };
 
 /* Takes it, and no other: from where tasks come in, or from the top of the own deque. */
 static bool take_task(rota__fj_worker *worker, rota_task *task)

@@ -114,9 +114,9 @@ void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own)
     if (rota__entry_is_task(entry))
         run_task(worker->pool, rota__task_in(entry));
     else if (is_own)
-        rota__fj_run_own(entry);
+        rota__fj_run_own(rota__fj_in(entry));
     else
-        rota__fj_run_shared(entry, worker);
+        rota__fj_run_shared(rota__fj_in(entry), worker);
 }
 
 /* -- Looking for something to do ------------------------------------------ */
@@ -262,28 +262,38 @@ static void work(void *arg)
 
 /* -- Beginning and end ---------------------------------------------------- */
 
-/* Back to the pool, unless that is stopped, and nobody looks there any more. */
-static void give_back(rota__fj_pool *pool, rota_task *task)
+void rota__fj_drop_entry(rota_fj *entry)
 {
-    bool is_stopped;
-
-    rota__mutex_lock(&pool->lock);
-    is_stopped = rota__fj_pool_state(pool) >= ROTA_STOP;
-    if (!is_stopped)
-        rota__inbox_put_task(pool, task);
-    rota__mutex_unlock(&pool->lock);
-    if (is_stopped)
-        rota_task_discard(task);
+    if (rota__entry_is_task(entry))
+        rota_task_discard(rota__task_in(entry));
+    else
+        rota__fj_drop(rota__fj_in(entry));
 }
 
-/* What its deque still has: tasks of rota_submit, for others; the rest lay on its stack. */
+/* A stopped pool: nobody looks there any more. */
+void rota__fj_give_back(rota__fj_pool *pool, rota_fj *entry)
+{
+    rota__mutex_lock(&pool->lock);
+    if (rota__fj_pool_state(pool) >= ROTA_STOP) {
+        rota__mutex_unlock(&pool->lock);
+        rota__fj_drop_entry(entry);
+        return;
+    }
+    if (rota__entry_is_task(entry))
+        rota__inbox_put_task(pool, rota__task_in(entry));
+    else
+        rota__inbox_put(pool, rota__fj_in(entry));
+    rota__mutex_unlock(&pool->lock);
+}
+
+/* What its deque still has, for others; but fork/join tasks lay on its stack. */
 static void give_away(rota__fj_worker *worker)
 {
     rota_fj *entry;
 
     while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
-        if (rota__entry_is_task(entry))
-            give_back(worker->pool, rota__task_in(entry));
+        if (rota__entry_is_task(entry) || rota__entry_is_counted(entry))
+            rota__fj_give_back(worker->pool, entry);
     }
 }
 
@@ -422,6 +432,7 @@ static void go_torn(void *arg)
 typedef struct part {
     rota__fj_worker *worker;
     rota_fj *entry;
+    rota_fj *goal;
     rota__execution execution; /* around all: a stop of the pool is no interrupt of the caller's */
 } part;
 
@@ -431,6 +442,8 @@ static void play(void *arg)
 
     rota__fj_run_entry(mine->worker, mine->entry, false);
     work_off(mine->worker);
+    if (mine->goal != NULL && !rota__fj_is_done(mine->goal))
+        rota__fj_join_stolen(mine->worker, mine->goal);
 }
 
 static void play_torn(void *arg)
@@ -449,9 +462,9 @@ static void run_outside(rota__fj_pool *pool, rota_fj *entry)
         rota__fj_run_shared(entry, NULL);
 }
 
-void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry)
+void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry, rota_fj *goal)
 {
-    part mine = {.worker = place, .entry = entry};
+    part mine = {.worker = place, .entry = entry, .goal = goal};
     rota_thread *self = rota__self();
 
     if (place == NULL) {
