@@ -78,8 +78,11 @@ static int outcome(rota__turn *now)
 {
     rota_future *future;
 
-    if (now->task->kind == ROTA__TASK_PLAIN)
+    if (now->task->kind == ROTA__TASK_PLAIN) {
+        if (!now->has_begun)
+            return ROTA_ECANCELED; /* the hook before it ended the thread */
         return now->error == 0 ? ROTA_OK : ROTA_EFAILED;
+    }
     future = rota__future_of(now->task);
     now->error = rota_future_error(future);
     if (now->error != 0)
