@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A task on the stack: when its join returns nobody touches it again, and its frame is another's.
+ */
+#include "forkjoin.h"
+
+#include <sched.h>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { FRAMES = 50000 };
+#else
+enum { FRAMES = 1000000 };
+#endif
+
+enum { WORDS = 16, SELDOM = 64 };
+
+struct frame {
+    rota_fj task; /* first */
+    unsigned value;
+};
+
+static void add_one(rota_fj *task)
+{
+    ((struct frame *)task)->value++;
+}
+
+/* Now and then another worker has the time to steal it. */
+static __attribute__((noinline)) void fork_and_join(unsigned i)
+{
+    struct frame frame = {ROTA_FJ(add_one), i};
+
+    rota_fork(&frame.task);
+    if (i % SELDOM == 0)
+        sched_yield();
+    test_check(rota_join(&frame.task) == ROTA_OK);
+    test_check(frame.value == i + 1);
+}
+
+/* Where the task was. */
+static __attribute__((noinline)) void use_the_frame(unsigned i)
+{
+    volatile unsigned words[WORDS];
+
+    for (unsigned k = 0; k < WORDS; k++)
+        words[k] = i + k;
+    for (unsigned k = 0; k < WORDS; k++)
+        test_check(words[k] == i + k);
+}
+
+/* CON-11, OWN-16 */
+static void the_frame_of_a_joined_task_is_free(void)
+{
+    for (unsigned i = 0; i < FRAMES; i++) {
+        fork_and_join(i);
+        use_the_frame(i);
+    }
+}
+
+int main(void)
+{
+    static const test_lesson lessons[] = {test_anywhere(the_frame_of_a_joined_task_is_free)};
+
+    test_memory_install();
+    return test_lessons_run(lessons, 1);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ready-made scheduled pools, and series whose pool changes its size, in virtual time.
+ */
+#include "pools.h"
+#include "rota_test_internal.h"
+
+static int make_two(rota_executor **out)
+{
+    return rota_scheduled_pool(2, out);
+}
+
+static void *give_back(void *arg)
+{
+    return arg;
+}
+
+/* One wait for it begins before it is due, one after it is done. */
+static void gives_its_result_in_time(int (*make)(rota_executor **out), void *result)
+{
+    rota_executor *sched;
+    rota_future *future;
+    test_getter getter;
+    void *again = TEST_UNTOUCHED;
+
+    assert_ok(make(&sched));
+    assert_ok(rota_schedule(sched, give_back, result, ROTA_MS(12), &future));
+    test_await_waiting(sched, 1);
+    test_getter_start(&getter, future, ROTA_SEC(10));
+    test_pass(sched, ROTA_MS(12) - 1, 1);
+    assert_false(rota_future_is_done(future));
+    test_clock_advance(1);
+    test_getter_ends(&getter, ROTA_OK, result);
+    assert_ok(rota_future_get(future, &again));
+    assert_ptr_equal(again, result);
+    rota_future_unref(future);
+    assert_ok(rota_close(sched));
+}
+
+/* EXS-14, EXS-15, STP-03: with a result and without. */
+static void a_ready_made_pool_gives_the_result_in_time_and_not_before(void **state)
+{
+    static char result;
+
+    gives_its_result_in_time(rota_single_scheduled, &result);
+    gives_its_result_in_time(rota_single_scheduled, NULL);
+    gives_its_result_in_time(make_two, &result);
+    gives_its_result_in_time(make_two, NULL);
+}
+
+/* -- Another size while series run -------------------------------------------------------- */
+
+enum { SERIES = 10 };
+
+static bool has_seven_in_time(void *sched)
+{
+    test_clock_advance(ROTA_MS(1));
+    return test_stats(sched).threads == 7;
+}
+
+static bool has_thirteen_in_time(void *sched)
+{
+    test_clock_advance(ROTA_MS(1));
+    return test_stats(sched).threads == 13;
+}
+
+/* RTP-05 */
+static void a_pool_with_series_follows_its_core(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 10});
+    rota_future *series[SERIES];
+    atomic_uint runs = 0;
+
+    for (unsigned i = 0; i < SERIES; i++)
+        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, ROTA_MS(i), ROTA_MS(SERIES),
+                                              &series[i]));
+    test_await_threads(sched, 10);
+    assert_ok(rota_pool_set_core_threads(sched, 7));
+    test_until(has_seven_in_time, sched);
+    assert_ok(rota_pool_set_core_threads(sched, 13));
+    test_until(has_thirteen_in_time, sched);
+    assert_ok(rota_shutdown_now(sched, NULL));
+    assert_ok(rota_await_termination(sched, ROTA_FOREVER));
+    for (unsigned i = 0; i < SERIES; i++) {
+        assert_status(rota_future_get(series[i], NULL), ROTA_ECANCELED);
+        rota_future_unref(series[i]);
+    }
+    assert_ok(rota_executor_free(sched));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_clock(a_ready_made_pool_gives_the_result_in_time_and_not_before),
+        test_with_clock(a_pool_with_series_follows_its_core),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
