@@ -114,6 +114,33 @@ static void a_task_comes_out_once_however_it_ended(void **state)
     service_free(&service);
 }
 
+/* ECT-09: two good ones and four that fail, each with its own code. */
+static void good_and_bad_ones_come_out_as_they_ended(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
+    test_probe probes[6] = {{.error = 0}};
+    rota_completion *done;
+    rota_future *taken;
+    unsigned failed = 0;
+
+    assert_ok(rota_completion_new(pool, &done));
+    for (int i = 0; i < 6; i++) {
+        rota_call call = test_probe_call(&probes[i]);
+        probes[i].error = i % 3 == 0 ? 0 : 100 + i;
+        assert_ok(rota_completion_submit(done, &call, NULL));
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_ok(rota_completion_take(done, &taken));
+        failed |= 1u << (rota_future_error(taken) == 0 ? 0 : rota_future_error(taken) - 100);
+        rota_future_unref(taken);
+    }
+    assert_int_equal(failed, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5);
+    assert_status(rota_completion_poll(done, &taken), ROTA_EEMPTY);
+    rota_completion_free(done);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probes[0].frees + probes[3].frees, 2);
+}
+
 /* ECS-07: the reference is the taker's. */
 static void who_takes_a_task_that_nobody_holds_has_it_alone(void **state)
 {
@@ -271,7 +298,10 @@ static void each_that_ends_wakes_one_who_waits(void **state)
     service_free(&service);
 }
 
-/* INT-03, INT-06 */
+/*
+ * INT-03, INT-06: ROTA_EINTERRUPTED from rota_completion_poll_timed, and at once from the other, which
+ * is the same without end.
+ */
 static void an_interrupt_ends_a_wait_and_takes_nothing(void **state)
 {
     struct service service;
@@ -283,6 +313,9 @@ static void an_interrupt_ends_a_wait_and_takes_nothing(void **state)
     taker_start(&taker, &service, ROTA_FOREVER);
     rota_thread_interrupt(test_thread_handle(taker.thread));
     taker_ends(&taker, ROTA_EINTERRUPTED);
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_completion_take(service.done, &taker.taken), ROTA_EINTERRUPTED);
+    assert_false(rota_is_interrupted());
     test_manual_run(service.manual, 0);
     takes(&service, future);
     service_free(&service);
@@ -508,6 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_memory(tasks_come_out_in_the_order_in_which_they_end),
         test_with_memory(a_task_comes_out_once_however_it_ended),
+        test_with_memory(good_and_bad_ones_come_out_as_they_ended),
         test_with_memory(who_takes_a_task_that_nobody_holds_has_it_alone),
         test_with_memory(what_nobody_took_goes_with_the_service),
         test_with_memory(a_task_that_was_refused_never_comes_out),

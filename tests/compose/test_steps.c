@@ -303,6 +303,37 @@ static void each_form_goes_through_its_executor(void **state)
     }
 }
 
+static void fail_there(const test_form *form, test_ending ending)
+{
+    rota_executor *executor;
+    test_manual *manual = test_executor_manual(&executor);
+    rota_future *source = test_done(ending, &given);
+    rota_future *out;
+
+    reset(source);
+    step.fails = 99;
+    assert_ok(form->make(source, executor, &out));
+    if (form->is_called[ending])
+        test_manual_run(manual, 0);
+    assert_int_equal(step.calls, form->is_called[ending]);
+    if (!form->is_called[ending] || (form->passes && ending != TEST_SUCCEEDS))
+        test_has_ended(out, ending, &given);
+    else
+        test_has_failed(out, 99);
+    rota_future_unref(out);
+    rota_future_unref(source);
+    assert_ok(rota_close(executor));
+}
+
+/* COMP-07, COMP-08; CFT-106, 107: a step that fails on an executor is as one that fails here. */
+static void a_step_that_fails_there_fails_what_follows(void **state)
+{
+    for (int i = 0; i < FORMS; i++) {
+        for (int ending = 0; ending < TEST_ENDINGS; ending++)
+            fail_there(&forms[i], ending);
+    }
+}
+
 static unsigned asked;
 
 static int refuse(void *self, rota_task *task)
@@ -567,6 +598,7 @@ int main(void)
         test_with_memory(a_step_that_fails_fails_what_follows),
         test_with_memory(it_runs_where_the_source_is_completed),
         test_with_memory(each_form_goes_through_its_executor),
+        test_with_memory(a_step_that_fails_there_fails_what_follows),
         test_with_memory(a_refused_step_fails_what_follows),
         test_with_memory(a_dropped_step_is_cancelled),
         test_with_memory(what_was_ended_by_hand_stays_so),
