@@ -70,7 +70,10 @@ static int clean_up(void **state)
 
 #define refused(call) assert_status(call, ROTA_EINVAL)
 
-/* COMP-28, GEN-02; CFT-83 */
+/*
+ * COMP-28, GEN-02; CFT-83: ROTA_EINVAL from rota_then, rota_chain, rota_handle, rota_handle_chain,
+ * rota_recover, rota_when_done, rota_copy.
+ */
 static void steps_need_a_source_a_function_and_an_out(void **state)
 {
     refused(rota_then(NULL, NULL, on_value, NULL, &out));
@@ -94,7 +97,7 @@ static void steps_need_a_source_a_function_and_an_out(void **state)
     refused(rota_copy(source, NULL));
 }
 
-/* COMP-28; CFT-83 */
+/* COMP-28; CFT-83: ROTA_EINVAL from rota_both, rota_either. */
 static void both_and_either_need_two_sources(void **state)
 {
     refused(rota_both(NULL, source, NULL, on_both, NULL, &out));
@@ -107,7 +110,7 @@ static void both_and_either_need_two_sources(void **state)
     refused(rota_either(source, source, NULL, on_value, NULL, NULL));
 }
 
-/* COMP-28; CFT-83: each of several must be there. */
+/* COMP-28; CFT-83: each of several must be there. ROTA_EINVAL from rota_all_of, rota_any_of. */
 static void several_need_each_of_them(void **state)
 {
     rota_future *with_a_gap[] = {source, source, NULL};
@@ -122,7 +125,7 @@ static void several_need_each_of_them(void **state)
     refused(rota_any_of(NULL, 0, NULL));
 }
 
-/* GEN-02 */
+/* GEN-02: ROTA_EINVAL from rota_timeout, rota_timeout_value, rota_delayed. */
 static void time_needs_something_to_wait_for(void **state)
 {
     rota_executor *delayed = NULL;
@@ -144,7 +147,7 @@ static void looking_at_nothing_is_allowed(void **state)
     refused(rota_future_own(NULL));
 }
 
-/* GEN-02: retry, with options that cannot be. */
+/* GEN-02: ROTA_EINVAL from rota_retry, also for options that cannot be. */
 static void retry_needs_options_that_can_be(void **state)
 {
     const rota_call call = {.fn = work};
@@ -170,7 +173,7 @@ static void retry_needs_options_that_can_be(void **state)
         refused(rota_retry(executor, &call, &bad[i], &out));
 }
 
-/* GEN-02 */
+/* GEN-02: ROTA_EINVAL from rota_hedge. */
 static void hedge_needs_a_call(void **state)
 {
     const rota_call call = {.fn = work};

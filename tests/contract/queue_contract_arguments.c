@@ -39,7 +39,11 @@ static void never_shown(void *element, void *ctx)
     test_die(__FILE__, __LINE__, "there was nothing to show");
 }
 
-/* GEN-02, QUEUE-39: EINVAL, or as an empty queue without room. */
+/*
+ * GEN-02, QUEUE-39: ROTA_EINVAL, or as an empty queue without room. ROTA_EINVAL from rota_queue_put,
+ * rota_queue_offer_timed, rota_queue_transfer, rota_queue_try_transfer, rota_deque_put_front,
+ * rota_deque_offer_front, rota_deque_offer_front_timed.
+ */
 static void without_a_queue_nothing_happens(void **state)
 {
     contract *test = *state;
@@ -143,7 +147,10 @@ static void there_must_be_somebody_to_show_it_to(void **state)
     contract_holds(test, 0, count);
 }
 
-/* GEN-02: nothing is made that nobody could free. */
+/*
+ * GEN-02: nothing is made that nobody could free. ROTA_EINVAL from rota_handoff_queue,
+ * rota_fair_handoff_queue.
+ */
 static void a_new_queue_needs_a_place(void **state)
 {
     contract *test = *state;

@@ -21,7 +21,10 @@ static void is_refused(contract *test, test_queue_call *call, void *element)
     }
 }
 
-/* INT-04, INT-05, BQT-09, BQT-11, RBQ-05, LTT-10, ABT-12, DQT-10, PBT-12: with any timeout. */
+/*
+ * INT-04, INT-05, BQT-09, BQT-11, RBQ-05, LTT-10, ABT-12, DQT-10, PBT-12: with any timeout.
+ * ROTA_EINTERRUPTED from rota_queue_take, rota_queue_poll_timed.
+ */
 static void an_interrupted_consumer_does_not_wait(void **state)
 {
     contract *test = *state;
@@ -32,7 +35,10 @@ static void an_interrupted_consumer_does_not_wait(void **state)
     assert_int_equal(rota_queue_waiting(test->queue), 0);
 }
 
-/* INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05. */
+/*
+ * INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05:
+ * ROTA_EINTERRUPTED from rota_queue_put, rota_queue_offer_timed.
+ */
 static void an_interrupted_producer_does_not_wait(void **state)
 {
     contract *test = *state;

@@ -30,7 +30,7 @@ static void assert_failed(const struct invocation *self, size_t last)
     assert_int_equal(rota_future_error(self->futures[0]), 100 + last);
 }
 
-/* EXEC-16: what was submitted is cancelled, the rest discarded, and there is no first. */
+/* EXEC-16: the submitted are cancelled, the rest discarded: ROTA_EAGAIN from rota_invoke_any. */
 static void a_refusal_cancels_them_all(void **state)
 {
     be_refused_in_every_way(rota_invoke_any);
@@ -126,7 +126,7 @@ static void it_waits_for_a_success_in_any_order(void **state)
     }
 }
 
-/* EXEC-15: cancelled ones count for nothing; if all are, nothing is returned. */
+/* EXEC-15: cancelled ones count for nothing; if all are, ROTA_ECANCELED from rota_invoke_any. */
 static void cancelled_ones_do_not_count(void **state)
 {
     for (size_t failed = 0; failed <= CALLS; failed++) { /* CALLS: none */

@@ -161,7 +161,11 @@ static void undo(void *arg)
     rota__timer_end(ROTA_FOREVER);
 }
 
-/* GEN-10, CON-07: each is made, or nothing has happened. */
+/*
+ * GEN-10, CON-07: each is made, or nothing has happened. ROTA_ENOMEM from rota_then, rota_chain,
+ * rota_both, rota_either, rota_handle, rota_handle_chain, rota_recover, rota_when_done, rota_copy,
+ * rota_all_of, rota_any_of, rota_timeout, rota_timeout_value.
+ */
 static void each_form_is_made_or_not(void **state)
 {
     for (size_t i = 0; i < sizeof makes / sizeof makes[0]; i++) {
@@ -200,7 +204,7 @@ static void undo_delayed(void *arg)
     rota_future_unref(out);
 }
 
-/* GEN-10, OWN-05: an executor that waits first is made or not, and takes a task or not. */
+/* GEN-10, OWN-05: ROTA_ENOMEM from rota_delayed, or from a submit to what it made. */
 static void a_task_is_delayed_or_not(void **state)
 {
     test_every_allocation_fails(attempt_delayed, undo_delayed, NULL, ROTA_ENOMEM);
@@ -228,13 +232,13 @@ static void undo_retry(void *arg)
     assert_int_equal(probe.discards, 1);
 }
 
-/* GEN-10, OWN-05 */
+/* GEN-10, OWN-05: ROTA_ENOMEM from rota_retry. */
 static void a_retry_is_begun_or_not(void **state)
 {
     test_every_allocation_fails(attempt_retry, undo_retry, NULL, ROTA_ENOMEM);
 }
 
-/* Every allocation of a hedge fails once: it is not begun, or has one attempt at least. */
+/* GEN-10: it is not begun, ROTA_ENOMEM from rota_hedge, or has one attempt at least. */
 static void a_hedge_has_one_attempt_or_two(void **state)
 {
     bool is_reached = true;

@@ -58,6 +58,7 @@ static void close_made(void *made)
     assert_ok(rota_close(*(rota_executor **)made));
 }
 
+/* GEN-10: ROTA_ENOMEM from rota_forkjoin_new, rota_work_stealing_pool. */
 static void a_pool_is_made_or_not(void **state)
 {
     rota_executor *made = NULL;

@@ -51,7 +51,7 @@ static int make_promise(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: rota_promise_new. */
+/* GEN-10, CON-07: ROTA_ENOMEM from rota_promise_new. */
 static void a_promise_is_made_or_not(void **state)
 {
     test_every_allocation_fails(make_promise, unref, NULL, ROTA_ENOMEM);
@@ -70,7 +70,7 @@ static int make_descriptor(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: rota_future_fd. */
+/* GEN-10, CON-07: ROTA_ENOMEM from rota_future_fd. */
 static void a_descriptor_is_made_or_not(void **state)
 {
     test_every_allocation_fails(make_descriptor, unref, NULL, ROTA_ENOMEM);
@@ -88,7 +88,7 @@ static int submit(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07, OWN-05: rota_submit_call, with a holder and without. */
+/* GEN-10, CON-07, OWN-05: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
 static void a_task_is_submitted_or_not(void **state)
 {
     test_every_allocation_fails(submit, unref, &future, ROTA_ENOMEM);
@@ -107,7 +107,7 @@ static int execute(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: rota_execute. */
+/* GEN-10, CON-07: ROTA_ENOMEM from rota_execute. */
 static void a_plain_task_is_executed_or_not(void **state)
 {
     test_every_allocation_fails(execute, NULL, NULL, ROTA_ENOMEM);

@@ -19,6 +19,7 @@ static int clean_up(void **state)
 {
     refuse_threads(0, false);
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     test_memory_fail_at(0, false);
     return test_memory_after(state);
 }
@@ -57,7 +58,10 @@ static void close_made(void *made)
     assert_ok(rota_close(*(rota_executor **)made));
 }
 
-/* GEN-10, CON-07 */
+/*
+ * GEN-10, CON-07: ROTA_ENOMEM from rota_pool_new, rota_fixed_pool, rota_single_thread,
+ * rota_cached_pool, rota_thread_per_task.
+ */
 static void a_pool_is_made_or_not(void **state)
 {
     rota_executor *made = NULL;
@@ -89,7 +93,7 @@ static int set_threads(void *pool)
     return rota_pool_set_threads(pool, &(rota_threads){.name = "changed"});
 }
 
-/* GEN-10: "leaves every object as before the call". */
+/* GEN-10: "leaves every object as before the call". ROTA_ENOMEM from rota_pool_set_threads. */
 static void thread_settings_change_or_do_not(void **state)
 {
     rota_executor *pool =
@@ -198,7 +202,7 @@ static void free_completion(void *arg)
     rota_completion_free(((struct completion *)arg)->service);
 }
 
-/* ECS-05: a rejected submit puts nothing into it. */
+/* ECS-05: a rejected submit puts nothing into it. ROTA_ENOMEM from rota_completion_new. */
 static void a_completion_takes_a_task_or_not(void **state)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
@@ -222,6 +226,30 @@ static void a_completion_takes_a_task_or_not(void **state)
     assert_ok(rota_completion_submit(made.service, &call, NULL));
     assert_ok(rota_completion_take(made.service, &future));
     rota_future_unref(future);
+    free_completion(&made);
+    assert_ok(rota_close(made.pool));
+}
+
+static void wait_unwatched(void *arg)
+{
+    struct completion *made = arg;
+    rota_future *done = TEST_UNTOUCHED;
+
+    test_check(rota_completion_take(made->service, &done) == ROTA_ENOMEM);
+    test_check(rota_completion_poll_timed(made->service, ROTA_HOURS(1), &done) == ROTA_ENOMEM);
+    test_check(rota_completion_poll_timed(made->service, 0, &done) == ROTA_ETIMEDOUT);
+    test_check(done == TEST_UNTOUCHED);
+}
+
+/* GEN-10: a thread whose end cannot be watched for can do all but wait. */
+static void who_cannot_wait_takes_nothing_from_a_completion(void **state)
+{
+    struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
+
+    assert_ok(make_completion(&made));
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
+    test_thread_join(test_thread_start(wait_unwatched, &made));
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     free_completion(&made);
     assert_ok(rota_close(made.pool));
 }
@@ -349,6 +377,7 @@ static void refused_then_taken(rota_pool_options options)
 
     refuse_threads(1, true);
     assert_status(rota_submit_call(pool, &call, &future), ROTA_EAGAIN);
+    assert_status(rota_submit(pool, call.fn, &probe, &future), ROTA_EAGAIN);
     assert_status(rota_execute(pool, call.fn, &probe), ROTA_EAGAIN);
     refuse_threads(0, false);
     assert_ptr_equal(future, TEST_UNTOUCHED);
@@ -371,6 +400,26 @@ static void without_a_first_thread_no_task_is_taken(void **state)
     refused_then_taken((rota_pool_options){.max_threads = 2, .queue = test_handoff()});
     refused_then_taken(
         (rota_pool_options){.core_threads = 1, .on_reject = rota_reject_caller_runs});
+}
+
+/* REJ-12: else it is still the caller's. */
+static void a_task_that_is_passed_on_is_taken_or_not(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+    rota_task *task = test_task(test_probe_call(&probe), NULL);
+
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    assert_status(rota_execute_task(pool, task), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    refuse_threads(1, true);
+    assert_status(rota_execute_task(pool, task), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_ok(rota_execute_task(pool, task));
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 1);
 }
 
 /* REJ-11: nor does it wait for ever. */
@@ -604,12 +653,14 @@ int main(void)
         with_faults(a_task_is_taken_by_a_pool_without_threads_or_not),
         with_faults(a_task_is_taken_by_a_pool_with_threads_or_not),
         with_faults(a_completion_takes_a_task_or_not),
+        with_faults(who_cannot_wait_takes_nothing_from_a_completion),
         with_faults(a_completion_without_a_descriptor_still_works),
         with_faults(shutdown_now_without_memory_hands_over_the_next_time),
         with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
         with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
         with_faults(to_stop_a_pool_needs_no_memory),
         with_faults(without_a_first_thread_no_task_is_taken),
+        with_faults(a_task_that_is_passed_on_is_taken_or_not),
         with_faults(without_a_thread_a_submitter_is_not_blocked),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(with_fewer_threads_than_wanted_a_pool_goes_on),

@@ -52,7 +52,11 @@ static void unmake(void *arg)
     assert_ok(rota_queue_free(queue));
 }
 
-/* CON-07, QUEUE-39: rota_array_queue and all the others. */
+/*
+ * CON-07, QUEUE-39: ROTA_ENOMEM from rota_array_queue, rota_linked_queue, rota_deque,
+ * rota_priority_queue, rota_delay_queue, rota_handoff_queue, rota_fair_handoff_queue,
+ * rota_transfer_queue, rota_custom_queue.
+ */
 static void a_queue_is_made_or_not(void **state)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
@@ -166,7 +170,11 @@ static void an_insertion_succeeds_or_changes_nothing(void **state)
     on_every_kind(false);
 }
 
-/* CON-07, QUEUE-15: all fail from then on, until there is memory again. */
+/*
+ * CON-07, QUEUE-15: all fail from then on, until there is memory again. ROTA_ENOMEM from
+ * rota_queue_put, rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front,
+ * rota_deque_offer_front, rota_deque_offer_front_timed.
+ */
 static void an_insertion_fails_as_long_as_there_is_no_memory(void **state)
 {
     on_every_kind(true);
@@ -309,6 +317,10 @@ static void consume_unwatched(void *arg)
     test_check(rota_queue_poll_timed(queue, ROTA_HOURS(1), &element) == ROTA_ENOMEM);
     test_check(rota_queue_poll_timed(queue, 0, &element) == ROTA_ETIMEDOUT);
     test_check(rota_queue_poll(queue, &element) == ROTA_EEMPTY);
+    if (kind->is_deque) {
+        test_check(rota_deque_take_back(queue, &element) == ROTA_ENOMEM);
+        test_check(rota_deque_poll_back_timed(queue, ROTA_SEC(1), &element) == ROTA_ENOMEM);
+    }
     test_check(element == TEST_UNTOUCHED);
     test_check(rota_queue_waiting(queue) == 0);
 }

@@ -32,17 +32,29 @@ static int make_sched(void *out)
     return rota_sched_new(&(rota_sched_options){.core_threads = 2}, out);
 }
 
+static int make_scheduled(void *out)
+{
+    return rota_scheduled_pool(2, out);
+}
+
+static int make_single(void *out)
+{
+    return rota_single_scheduled(out);
+}
+
 static void close_made(void *made)
 {
     assert_ok(rota_close(*(rota_executor **)made));
 }
 
-/* GEN-10, CON-07 */
+/* GEN-10, CON-07: ROTA_ENOMEM from rota_sched_new, rota_scheduled_pool, rota_single_scheduled. */
 static void a_scheduled_pool_is_made_or_not(void **state)
 {
     rota_executor *made = NULL;
 
     test_every_allocation_fails(make_sched, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_scheduled, close_made, &made, ROTA_ENOMEM);
+    test_every_allocation_fails(make_single, close_made, &made, ROTA_ENOMEM);
 }
 
 /* -- Memory: what is scheduled ------------------------------------------------------------ */
@@ -152,7 +164,7 @@ static void schedule_with_every_failure(struct how how)
     }
 }
 
-/* GEN-10, SCHED-35 */
+/* GEN-10, SCHED-35: ROTA_ENOMEM from rota_schedule_call. */
 static void a_task_is_scheduled_on_a_pool_without_threads_or_not(void **state)
 {
     schedule_with_every_failure((struct how){.core = 2, .delay = FAR});
@@ -381,6 +393,42 @@ static void refused_then_taken(unsigned core, rota_ns delay, rota_ns period)
     test_stop(sched);
 }
 
+static void each_form_says(rota_executor *sched, test_probe *probe, int status)
+{
+    rota_call call = test_probe_call(probe);
+    rota_future *future = TEST_UNTOUCHED;
+
+    assert_status(rota_schedule(sched, call.fn, probe, FAR, &future), status);
+    assert_status(rota_schedule_at_fixed_rate(sched, call.fn, probe, FAR, 1, &future), status);
+    assert_status(rota_schedule_with_fixed_delay(sched, call.fn, probe, FAR, 1, &future), status);
+    assert_status(rota_schedule_call(sched, &call, FAR, 1, &future), status);
+    assert_status(rota_schedule_skipping(sched, &call, FAR, 1, &future), status);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe->runs + probe->discards, 0);
+    assert_int_equal(test_stats(sched).threads + test_stats(sched).queued, 0);
+}
+
+/*
+ * GEN-10, OWN-05, SCHED-35: ROTA_ENOMEM from rota_schedule, rota_schedule_at_fixed_rate,
+ * rota_schedule_with_fixed_delay, rota_schedule_call, rota_schedule_skipping; ROTA_EAGAIN from
+ * rota_schedule, rota_schedule_at_fixed_rate, rota_schedule_with_fixed_delay, rota_schedule_call,
+ * rota_schedule_skipping.
+ */
+static void each_form_says_what_was_missing(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    each_form_says(sched, &probe, ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    refuse_threads(1, true);
+    each_form_says(sched, &probe, ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_ok(rota_close(sched));
+}
+
 /* SCHED-35 */
 static void without_a_first_thread_no_task_is_scheduled(void **state)
 {
@@ -480,6 +528,7 @@ int main(void)
         with_faults(shutdown_now_without_memory_hands_over_the_next_time),
         with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
         with_faults(to_cancel_and_to_drop_tasks_needs_no_memory),
+        with_faults(each_form_says_what_was_missing),
         with_faults(without_a_first_thread_no_task_is_scheduled),
         with_faults(with_fewer_threads_than_wanted_tasks_are_scheduled),
         with_faults(what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced),

@@ -91,7 +91,7 @@ static void after_the_end_nobody_stands_in(void **state)
     assert_int_equal(runs, 1);
 }
 
-/* FJ-19 */
+/* FJ-19: ROTA_EREJECTED from rota_block_begin. */
 static void at_max_threads_nobody_can_stand_in(void **state)
 {
     struct blocked blocked = {.begins = 3, .ends = 3};

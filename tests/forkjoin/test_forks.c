@@ -591,6 +591,7 @@ static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
     test_check(rota_fj_cancel(&cancelled.task));
     test_check(rota_invoke_many(failed_first, 3) == ROTA_EFAILED);
     test_check(rota_invoke_many(cancelled_first, 3) == ROTA_ECANCELED); /* all are done */
+    test_check(rota_invoke_both(&good.task, &cancelled.task) == ROTA_ECANCELED);
     never_ran(&cancelled);
     has_failed(&bad, 6);
 }

@@ -100,6 +100,7 @@ static void wait_for_quiet(void *arg)
     waiter->status = rota_await_quiescence(waiter->pool, ROTA_FOREVER);
 }
 
+/* INT-03: ROTA_EINTERRUPTED from rota_await_quiescence. */
 static void an_interrupt_ends_the_wait(void **state)
 {
     struct waiter waiter = {test_forkjoin_of(1), 77};

@@ -44,7 +44,7 @@ static void all_who_wait_get_the_value(void **state)
     rota_future_unref(promise);
 }
 
-/* FTT-19, FUT-05, FUT-10, GEN-01: failure and cancel write no result. */
+/* FTT-19, FUT-05, FUT-10, GEN-01: no result is written. ROTA_EFAILED from rota_future_get_timed. */
 static void other_ends_write_no_result(void **state)
 {
     for (int i = 0; i < 3; i++) {

@@ -400,6 +400,25 @@ static void a_loop_ends_when_its_pool_is_stopped(void **state)
     }
 }
 
+static void stop_map(const void *in, void *out, void *ctx)
+{
+    stop_it(0, 1, ctx);
+}
+
+static void a_map_ends_when_its_pool_is_stopped(void **state)
+{
+    int in[1000] = {0}, out[1000];
+    size_t size = sizeof in[0];
+
+    for (int i = 0; i < POOLS; i++) {
+        rota_executor *pool = test_forkjoin_of(parallelisms[i]);
+        assert_status(rota_parallel_map(pool, in, size, out, size, 1000, stop_map, NULL),
+                      ROTA_ECANCELED);
+        assert_false(rota_interrupted());
+        assert_ok(rota_close(pool));
+    }
+}
+
 static void shut_down(size_t begin, size_t end, void *ctx)
 {
     test_check(rota_shutdown(rota_fj_pool()) == ROTA_OK);
@@ -500,6 +519,7 @@ static void a_map_that_fails_says_so(void **state)
 
 static void what_cannot_be_mapped_is_refused(void **state)
 {
+    rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     rota_executor *pool = test_forkjoin_of(2);
     int a[2] = {0}, b[2];
     size_t s = sizeof a[0];
@@ -511,6 +531,8 @@ static void what_cannot_be_mapped_is_refused(void **state)
     assert_status(rota_parallel_map(pool, a, s, b, 0, 2, add_one, NULL), ROTA_EINVAL);
     assert_status(rota_parallel_map(pool, a, s, b, 1, SIZE_MAX / 2, add_one, NULL), ROTA_EINVAL);
     assert_status(rota_parallel_map(pool, a, 1, b, s, SIZE_MAX / 2, add_one, NULL), ROTA_EINVAL);
+    assert_status(rota_parallel_map(other, a, s, b, s, 2, add_one, NULL), ROTA_ENOTSUP);
+    assert_ok(rota_close(other));
     assert_ok(rota_parallel_map(pool, NULL, s, NULL, s, 0, add_one, NULL));
     assert_ok(rota_shutdown(pool));
     assert_status(rota_parallel_map(pool, a, s, b, s, 2, add_one, NULL), ROTA_EREJECTED);
@@ -534,6 +556,7 @@ int main(void)
         test_with_memory(a_failure_can_be_taken_back),
         test_with_memory(a_task_whose_loop_failed_has_not_failed),
         test_with_memory(a_loop_ends_when_its_pool_is_stopped),
+        test_with_memory(a_map_ends_when_its_pool_is_stopped),
         test_with_memory(a_loop_goes_on_when_its_pool_is_shut_down),
         test_with_memory(a_map_is_as_one_by_one),
         test_with_memory(a_map_may_be_in_place),

@@ -341,7 +341,10 @@ static rota_reject *const policies[] = {rota_reject_abort, rota_reject_caller_ru
                                         rota_reject_discard, rota_reject_discard_oldest,
                                         rota_reject_block};
 
-/* GEN-02 */
+/*
+ * GEN-02: ROTA_EINVAL from rota_reject_abort, rota_reject_caller_runs, rota_reject_discard,
+ * rota_reject_discard_oldest, rota_reject_block.
+ */
 static void without_a_pool_or_a_task_no_policy_does_anything(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -553,7 +556,7 @@ static void an_interrupt_ends_the_wait_of_a_blocked_submitter(void **state)
     blocked_until(interrupt, ROTA_EINTERRUPTED);
 }
 
-/* REJ-11, INT-04, INT-05 */
+/* REJ-11, INT-04, INT-05: ROTA_EINTERRUPTED from rota_submit_call, and from each of the others. */
 static void a_submitter_that_is_interrupted_before_is_not_blocked(void **state)
 {
     rota_future *future = TEST_UNTOUCHED;
@@ -563,10 +566,33 @@ static void a_submitter_that_is_interrupted_before_is_not_blocked(void **state)
     rota_thread_interrupt(rota_thread_self());
     assert_status(submit(&full, &future), ROTA_EINTERRUPTED);
     assert_false(rota_is_interrupted());
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_submit(full.pool, test_count, NULL, &future), ROTA_EINTERRUPTED);
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_execute(full.pool, test_count, NULL), ROTA_EINTERRUPTED);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
     assert_ok(rota_shutdown(full.pool));
     assert_status(submit(&full, &future), ROTA_EREJECTED);
     full_close(&full);
     assert_int_equal(full.rejected.runs + full.rejected.discards, 0);
+}
+
+/* REJ-09, REJ-11: as any submitter, and the task is still the caller's. */
+static void block_called_directly_can_be_interrupted(void **state)
+{
+    struct direct one;
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.core_threads = 1});
+    direct_init(&one);
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_reject_block(full.pool, one.task, NULL), ROTA_EINTERRUPTED);
+    assert_false(rota_is_interrupted());
+    assert_false(rota_future_is_done(one.future));
+    rota_task_run(one.task);
+    assert_int_equal(one.probe.runs, 1);
+    rota_future_unref(one.future);
+    full_close(&full);
 }
 
 /* REJ-11: "on a hand-off queue it waits for a taker". */
@@ -658,6 +684,7 @@ int main(void)
         test_with_memory(a_blocked_submitter_is_rejected_when_the_pool_is_shut_down),
         test_with_memory(an_interrupt_ends_the_wait_of_a_blocked_submitter),
         test_with_memory(a_submitter_that_is_interrupted_before_is_not_blocked),
+        test_with_memory(block_called_directly_can_be_interrupted),
         test_with_memory(on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker),
         test_with_memory(a_worker_runs_the_task_itself_instead_of_waiting_for_itself),
     };

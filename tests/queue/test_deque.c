@@ -273,7 +273,10 @@ static void stops_waiting(test_queue_call *call, void *element)
     test_caller_ends(&caller, ROTA_EINTERRUPTED, element != NULL ? element : TEST_UNTOUCHED);
 }
 
-/* LDT-43, LDT-44, INT-04, INT-05: before it waits and while it does. */
+/*
+ * LDT-43, LDT-44, INT-04, INT-05: before it waits and while it does. ROTA_EINTERRUPTED from
+ * rota_deque_take_back, rota_deque_poll_back_timed.
+ */
 static void a_take_from_the_back_can_be_interrupted(void **state)
 {
     does_not_wait(test_take_back, TEST_UNTOUCHED);
@@ -283,7 +286,10 @@ static void a_take_from_the_back_can_be_interrupted(void **state)
     assert_int_equal(rota_queue_waiting(deque), 0);
 }
 
-/* LDT-38, LDT-40, LDT-49, LDT-51, INT-04, INT-05: nothing was inserted. */
+/*
+ * LDT-38, LDT-40, LDT-49, LDT-51, INT-04, INT-05: nothing was inserted. ROTA_EINTERRUPTED from
+ * rota_deque_put_front, rota_deque_offer_front_timed.
+ */
 static void a_put_at_the_front_can_be_interrupted(void **state)
 {
     fill();
@@ -326,7 +332,10 @@ static void gives_up_on_time(test_queue_call *call, void *element)
     assert_true(caller.ended_at == start + ROTA_HOURS(1));
 }
 
-/* LDT-40, LDT-51, LDT-54, GEN-06: not a nanosecond early. */
+/*
+ * LDT-40, LDT-51, LDT-54, GEN-06: not a nanosecond early. ROTA_ETIMEDOUT from
+ * rota_deque_poll_back_timed, rota_deque_offer_front_timed.
+ */
 static void a_wait_at_either_end_takes_as_long_as_it_was_told(void **state)
 {
     test_clock_install();

@@ -179,6 +179,10 @@ static void a_single_scheduled_pool_cannot_be_changed(void **state)
     assert_ok(rota_close(single));
 }
 
+/*
+ * ROTA_ENOTSUP from rota_sched_set_drop_delayed_on_shutdown,
+ * rota_sched_set_keep_periodic_after_shutdown, rota_sched_set_keep_cancelled, and all others.
+ */
 static void other_executors_are_not_scheduled(void **state)
 {
     test_probe probe = {.error = 0};
@@ -205,6 +209,10 @@ static void other_executors_are_not_scheduled(void **state)
     assert_int_equal(probe.runs + probe.discards, 0);
 }
 
+/*
+ * GEN-02: ROTA_EINVAL from rota_sched_set_drop_delayed_on_shutdown,
+ * rota_sched_set_keep_periodic_after_shutdown, rota_sched_set_keep_cancelled, and all others.
+ */
 static void no_executor_is_an_argument_that_cannot_be(void **state)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
