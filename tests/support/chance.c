@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "chance.h"
 
+rota_reject *const test_policies[TEST_POLICIES] = {rota_reject_abort, rota_reject_caller_runs,
+                                                   rota_reject_discard, rota_reject_discard_oldest,
+                                                   rota_reject_block};
+
 rota_reject *test_any_policy(test_random *random)
 {
-    static rota_reject *const policies[] = {rota_reject_abort, rota_reject_caller_runs,
-                                            rota_reject_discard, rota_reject_discard_oldest,
-                                            rota_reject_block};
-
-    return policies[test_random_below(random, sizeof policies / sizeof policies[0])];
+    return test_policies[test_random_below(random, TEST_POLICIES)];
 }
 
 rota_queue *test_any_queue(test_random *random)

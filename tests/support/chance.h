@@ -7,6 +7,10 @@
 
 #include "pools.h"
 
+enum { TEST_POLICIES = 5 };
+
+extern rota_reject *const test_policies[TEST_POLICIES]; /* all that there are */
+
 rota_reject *test_any_policy(test_random *random);
 
 /* Small, without room, or, as NULL, without a bound. */
