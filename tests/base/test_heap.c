@@ -149,7 +149,7 @@ static rota_ns random_time(test_random *random)
     return pick == 0 ? INT64_MIN : pick == 1 ? INT64_MAX : (rota_ns)pick - 20;
 }
 
-/* DWQ-04, DWQ-05: as a sorted array would, wherever one inserts and removes, growing or not. */
+/* DWQ-01, DWQ-04, DWQ-05: as a sorted array, wherever one inserts and removes, growing or not. */
 static void it_does_as_a_sorted_array_would(void **state)
 {
     test_random random;

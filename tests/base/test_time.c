@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sched.h>
 
-/* GEN-04: a sum that does not fit is the nearest there is. */
+/* GEN-04, GEN-07: a sum that does not fit is the nearest there is. */
 static void sums_saturate(void **state)
 {
     static const struct {

@@ -102,7 +102,7 @@ static rota_future *new_source(rota_task **task)
     return source;
 }
 
-/* OWN-06, COMP-27: what is returned as it was given goes with the last, in whatever order. */
+/* OWN-06, OWN-18, COMP-27: what is returned as given goes with the last, in whatever order. */
 static void a_value_goes_with_the_last_that_has_it(void **state)
 {
     for (int i = 0; i < PASSES * 4; i++) {
@@ -145,7 +145,7 @@ static void a_value_is_passed_along_all_forms(void **state)
     assert_int_equal(probe.frees, 1);
 }
 
-/* OWN-06: the futures between the maker and the last go before that. */
+/* OWN-06, OWN-18: the futures between the maker and the last go before that. */
 static void who_only_passed_it_on_goes_at_once(void **state)
 {
     rota_task *task;
@@ -193,7 +193,7 @@ static void a_new_value_does_not_keep_the_old_one(void **state)
 
 /* -- Two owners --------------------------------------------------------------------------- */
 
-/* rota_future_own_result: without effect on a value that its maker owns already. */
+/* OWN-18, rota_future_own_result: without effect on a value that its maker owns already. */
 static void a_value_that_is_owned_has_one_owner(void **state)
 {
     for (int i = 0; i < PASSES * 2; i++) {

@@ -13,7 +13,7 @@ static rota_future *submitted(contract *test, size_t i, rota_fn *fn)
     return future;
 }
 
-/* FUT-14, FUT-10: cancelled in the queue it never runs; its argument is discarded, once. */
+/* POOL-19, FUT-14, FUT-10: cancelled in the queue it never runs, and is discarded once. */
 static void a_queued_task_that_is_cancelled_never_runs(void **state)
 {
     contract *test = *state;

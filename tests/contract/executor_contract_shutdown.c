@@ -157,7 +157,7 @@ static bool has_ended(void *arg)
     return rota_is_terminated(arg);
 }
 
-/* GEN-13, POOL-57: the getters alone show how it ends, without anybody waiting for it. */
+/* GEN-13, POOL-49: the getters alone show how it ends, without anybody waiting for it. */
 static void the_state_grows_to_its_end(void **state)
 {
     contract *test = *state;
@@ -189,7 +189,7 @@ static void watch_the_state(void *arg)
     }
 }
 
-/* The state only ever grows, whoever looks. */
+/* POOL-02, POOL-03: the state only ever grows, whoever looks. */
 static void nobody_sees_the_state_shrink(void **state)
 {
     contract *test = *state;

@@ -10,7 +10,7 @@ static void free_now(contract *test)
     test->queue = NULL;
 }
 
-/* What is left in it stays the user's, untouched; the rest is checked after the test. */
+/* OWN-13: what is left in it stays the user's, untouched; the rest is checked after the test. */
 static void elements_left_in_it_are_the_users(void **state)
 {
     contract *test = *state;
@@ -43,7 +43,7 @@ static void refuses_while_it_waits(contract *test, test_queue_call *call)
     test_caller_ends(&consumer, ROTA_OK, contract_cell(test, 0));
 }
 
-/* EBUSY, and nothing has changed: it can be used, and freed, afterwards. */
+/* OWN-13: EBUSY, and nothing has changed: it can be used, and freed, afterwards. */
 static void it_is_not_freed_while_a_consumer_waits(void **state)
 {
     contract *test = *state;
@@ -53,7 +53,7 @@ static void it_is_not_freed_while_a_consumer_waits(void **state)
     free_now(test);
 }
 
-/* EBUSY, with all its elements in it. */
+/* OWN-13: EBUSY, with all its elements in it. */
 static void it_is_not_freed_while_a_producer_waits(void **state)
 {
     contract *test = *state;

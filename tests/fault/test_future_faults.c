@@ -198,6 +198,46 @@ static void a_thread_that_is_not_watched_can_use_futures(void **state)
     assert_int_equal(test_memory_live(), live);
 }
 
+struct body {
+    test_latch begun;
+    test_latch may_end;
+    bool interrupted;
+};
+
+static void wait_for_latch(void *arg)
+{
+    struct body *body = arg;
+
+    test_latch_open(&body->begun);
+    test_latch_wait(&body->may_end);
+    body->interrupted = rota_is_interrupted();
+}
+
+static void run_unwatched(void *task)
+{
+    test_check(rota_thread_self() == NULL);
+    rota_task_run(task);
+}
+
+/* FUT-24: nobody can be unparked, and still it is cancelled, and told so. */
+static void a_task_on_a_thread_that_is_not_watched_can_be_cancelled(void **state)
+{
+    struct body body = {TEST_LATCH(1), TEST_LATCH(1), false};
+
+    probe = (test_probe){.during = wait_for_latch, .arg = &body};
+    rota_task *task = test_task(test_probe_call(&probe), &future);
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
+    test_thread *thread = test_thread_start(run_unwatched, task);
+    test_latch_wait(&body.begun);
+    assert_true(rota_future_cancel_now(future));
+    assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
+    test_latch_open(&body.may_end);
+    test_thread_join(thread);
+    assert_true(body.interrupted);
+    assert_int_equal(probe.frees, 1);
+    unref(NULL);
+}
+
 #define with_executor(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
 
 int main(void)
@@ -210,6 +250,7 @@ int main(void)
         with_executor(the_rest_needs_no_memory),
         with_executor(a_refused_descriptor_can_be_asked_for_again),
         with_executor(a_thread_that_is_not_watched_can_use_futures),
+        with_executor(a_task_on_a_thread_that_is_not_watched_can_be_cancelled),
     };
 
     test_memory_install();

@@ -277,6 +277,7 @@ static void sort(rota_fj *task)
     merge(all->numbers, half, all->n);
 }
 
+/* USE-06 */
 static void numbers_are_sorted(void)
 {
     int64_t numbers[NUMBERS], expected[NUMBERS];

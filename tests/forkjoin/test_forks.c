@@ -77,7 +77,7 @@ static size_t queued(void)
 
 /* -- One task ----------------------------------------------------------------------------- */
 
-/* FTK-01, FTK-43, FT8-01, RAT-01, RTT-01, FP8-03, FJT-05 */
+/* FTK-01, FTK-43, FT8-01, RAT-01, RTT-01, FP8-03, FJT-01, FJT-05 */
 static void what_is_invoked_runs_and_is_done(void)
 {
     struct fib f = fib_of(8, 0);
@@ -221,7 +221,7 @@ static void a_failure_far_below_comes_out_of_join(void)
     has_failed(&f, 33);
 }
 
-/* FTK-13, FTK-55, FT8-13, RAT-15, RTT-13, FP8-15: kept where nobody joins. */
+/* FTK-13, FTK-55, FT8-13, RAT-15, RTT-13, FP8-15, FJT-09: kept where nobody joins. */
 static void a_failure_is_kept_for_who_looks(void)
 {
     struct fib f = fib_of(8, 33);
@@ -299,7 +299,7 @@ static void is_cancelled(struct fib *f)
     test_check(rota_fj_cancel(&f->task)); /* FJT-08: also when it already was */
 }
 
-/* FTK-14, FTK-56, RAT-16, RTT-14, FP8-16, FJT-07, FJT-08 */
+/* FTK-14, FTK-56, RAT-16, RTT-14, FP8-16, FJT-07 to FJT-09 */
 static void what_was_cancelled_is_not_run_by_invoke(void)
 {
     struct fib f = fib_of(8, 0);
@@ -614,15 +614,19 @@ static void with_a_null_among_them_none_is_begun(void)
     test_check(!rota_fj_is_done(&a.task) && !rota_fj_is_done(&b.task));
 }
 
-/* GEN-02 */
+/* GEN-02, FJT-01 */
 static void a_null_does_no_harm(void)
 {
     rota_fj *volatile none = NULL; /* unknown to the compiler, which would warn */
+    rota_fj empty = ROTA_FJ(NULL);
 
     rota_fork(none);
     test_check(rota_join(none) == ROTA_EINVAL);
     test_check(!rota_unfork(none));
     test_check(rota_invoke(rota_fj_pool(), none) == ROTA_EINVAL);
+    test_check(rota_join(&empty) == ROTA_EINVAL);
+    test_check(rota_invoke(rota_fj_pool(), &empty) == ROTA_EINVAL);
+    test_check(rota_invoke_both(&empty, &empty) == ROTA_EINVAL);
     test_check(!rota_fj_cancel(none));
     test_check(!rota_fj_is_done(none));
     test_check(rota_fj_error(none) == 0);

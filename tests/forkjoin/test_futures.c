@@ -22,7 +22,7 @@ static rota_executor *one_worker(void)
 
 /* -- From outside ------------------------------------------------------------------------- */
 
-/* FJP-11, FJP-16, FJP-20, FJP-21 */
+/* FJP-11, FJP-16, FJP-20, FJP-21, FJ-03, FJ-04 */
 static void a_submitted_body_gives_its_result(void **state)
 {
     rota_executor *pool = one_worker();
@@ -426,7 +426,7 @@ static void own_tasks_run_newest_first_or_in_fifo_mode_oldest_first(void **state
     order_is((rota_forkjoin_options){.parallelism = 1, .fifo = true}, false);
 }
 
-/* FACT-04 */
+/* FACT-05 */
 static void a_work_stealing_pool_keeps_about_the_order_of_submission(void **state)
 {
     rota_executor *pool = NULL;

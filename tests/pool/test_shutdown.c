@@ -610,7 +610,7 @@ static void the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns(v
     assert_int_equal(ending.calls, 1);
 }
 
-/* POOL-36, POOL-46: TIDYING lasts as long as the hook. */
+/* POOL-36, POOL-46, POOL-49: TIDYING lasts as long as the hook. */
 static void while_the_terminated_hook_runs_the_pool_is_tidying(void **state)
 {
     struct ending ending = {.waits = true};

@@ -66,7 +66,7 @@ static void at_core_the_queue_takes_it(void **state)
     assert_int_equal(gate.ended, 5);
 }
 
-/* POOL-11: step 3; the new thread runs the new task before those in the queue. */
+/* POOL-11, POOL-20: step 3; the new thread runs the new task before those in the queue. */
 static void a_full_queue_brings_threads_up_to_max_for_the_new_tasks(void **state)
 {
     rota_executor *pool = test_small_pool(1, 3, 1);
@@ -417,7 +417,7 @@ static void all_run(int (*make)(rota_queue **out))
         assert_true(ran[i]);
 }
 
-/* POOL-17 */
+/* POOL-17, QUEUE-17 */
 static void on_every_kind_of_queue_each_task_runs_once(void **state)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

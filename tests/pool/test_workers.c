@@ -66,7 +66,7 @@ static void core_threads_stay_for_ever_unless_they_may_time_out(void **state)
     test_clock_remove();
 }
 
-/* RTP-02, POOL-43 */
+/* RTP-02, POOL-43, POOL-29: what they completed stays counted. */
 static void core_threads_that_timed_out_come_back_on_demand(void **state)
 {
     test_clock_install();
@@ -84,6 +84,7 @@ static void core_threads_that_timed_out_come_back_on_demand(void **state)
         assert_int_equal(test_stats(pool).threads, 3);
         test_clock_advance(1);
         test_await_threads(pool, 0);
+        assert_int_equal(test_stats(pool).completed, 3 * (round + 1));
     }
     assert_int_equal(runs, 9);
     assert_ok(rota_shutdown(pool));
@@ -415,7 +416,7 @@ static void a_torn_worker_is_replaced_also_with_core_zero_and_nothing_queued(voi
     assert_ok(rota_close(pool));
 }
 
-/* POOL-52: what is queued still runs. */
+/* POOL-26, POOL-52: what is queued still runs. */
 static void a_torn_worker_of_a_pool_that_is_shut_down_is_replaced_for_what_is_queued(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -496,7 +497,7 @@ static void hook_is_left_alone(rota_hooks hooks)
     assert_ok(rota_queue_free(hook.gate));
 }
 
-/* POOL-37, INT-09 */
+/* POOL-37, INT-09, POOL-23 */
 static void a_hook_that_waits_is_not_disturbed_by_settings_and_shutdown(void **state)
 {
     hook_is_left_alone((rota_hooks){.before_execute = wait_before});
@@ -552,7 +553,7 @@ static void *change_core(void *arg)
     return NULL;
 }
 
-/* RTP-07, INT-09 */
+/* RTP-07, INT-09, POOL-23 */
 static void tasks_that_change_their_own_pool_never_see_an_interrupt(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){

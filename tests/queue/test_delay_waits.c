@@ -245,7 +245,7 @@ static void a_poll_gets_what_comes_due_in_its_time(void **state)
     }
 }
 
-/* DWQ-12: a poll that cannot see the first one come leaves that to those who can. */
+/* QUEUE-29, DWQ-12: a poll that cannot see the first one come leaves that to those who can. */
 static void a_poll_without_patience_does_not_lead(void **state)
 {
     put_after(0, 10);
@@ -278,7 +278,7 @@ static void a_poll_that_led_gives_up_and_another_follows(void **state)
 
 /* -- Several ------------------------------------------------------------------------------ */
 
-/* DWQ-08: one waits for the time, the others for nothing but a call. */
+/* QUEUE-29, DWQ-08: one waits for the time, the others for nothing but a call. */
 static void one_waits_for_the_time(void **state)
 {
     put_after(0, 10);

@@ -233,7 +233,7 @@ static void a_beat_wakes_few_of_many_workers(void **state)
 
 /* -- How many there are ------------------------------------------------------------------- */
 
-/* SCHED-18 */
+/* SCHED-18, POOL-39, REJ-10: and it takes whatever comes. */
 static void there_are_never_more_than_the_core_threads(void **state)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 2});
@@ -249,6 +249,7 @@ static void there_are_never_more_than_the_core_threads(void **state)
     for (unsigned i = 0; i < 100; i++)
         assert_ok(rota_schedule(sched, test_count, &runs, i % 2, NULL));
     assert_int_equal(test_stats(sched).threads, 2);
+    assert_int_equal(test_stats(sched).rejected, 0);
     test_gate_open(&gate);
     test_await_count(&runs, 50);
     test_clock_advance(1);
@@ -257,7 +258,7 @@ static void there_are_never_more_than_the_core_threads(void **state)
     assert_int_equal(starts, 2);
 }
 
-/* SCHED-19 */
+/* SCHED-19, POOL-39 */
 static void with_core_0_there_is_one_thread_and_it_runs_what_is_due(void **state)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 0});

@@ -162,7 +162,7 @@ static void all_setters_say(rota_executor *ex, int status)
     }
 }
 
-/* FACT-05: but it can be read. */
+/* FACT-04: but it can be read. */
 static void a_single_scheduled_pool_cannot_be_changed(void **state)
 {
     rota_executor *single;

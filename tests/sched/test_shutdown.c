@@ -187,7 +187,7 @@ static void cancelled_ones_that_are_kept_are_handed_over_and_do_not_run(void **s
     }
 }
 
-/* EXEC-17 */
+/* POOL-60 */
 static void closing_within_counts_what_it_drops(void **state)
 {
     rota_executor *sched = sched_of(1);
@@ -254,7 +254,7 @@ static void all_are_rejected(rota_executor *sched)
     assert_int_equal(probe.runs + probe.discards, 0); /* "arg is still yours" */
 }
 
-/* STP-09, SCHED-17 */
+/* STP-09, SCHED-17, REJ-10 */
 static void a_pool_that_is_shut_down_rejects_everything(void **state)
 {
     for (int now = 0; now < 2; now++) {
