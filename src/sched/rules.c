@@ -199,12 +199,23 @@ static void let_go(rota__pool *pool, rota_future *future)
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
 
+/* Only while the pool runs: what is cancelled later would hold up its end. SCHED-26 */
+static bool keeps_cancelled(rota__sched *sched)
+{
+    if (!rota__load_relaxed(&sched->keep_cancelled))
+        return false;
+    rota__mutex_lock(&sched->pool.lock); /* else rota__sched_tidy finds it done */
+    bool runs = state_of(&sched->pool) == ROTA_RUNNING;
+    rota__mutex_unlock(&sched->pool.lock);
+    return runs;
+}
+
 void rota__sched_ended(rota__keeper *keeper, rota_future *future)
 {
     rota__sched *sched = ROTA__CONTAINER(keeper, rota__sched, keeper);
     rota__pool *pool = &sched->pool;
 
-    if (rota__load_relaxed(&sched->keep_cancelled) || !rota__pool_is_here(pool)
+    if (!rota__pool_is_here(pool) || keeps_cancelled(sched)
         || !rota__pool_take_back(pool, &future->task))
         return;
     rota__task_release(&future->task);

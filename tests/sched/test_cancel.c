@@ -222,6 +222,21 @@ static void a_shutdown_throws_kept_ones_out_and_the_pool_ends(void **state)
     assert_int_equal(probe.discards, 1);
 }
 
+/* SCHED-26: nothing is left that may run, so there is nothing to wait for. */
+static void what_is_cancelled_after_the_shutdown_is_not_kept(void **state)
+{
+    rota_executor *sched = sched_of(1, true);
+    test_probe probe = {.error = 0};
+    rota_future *future = probe_in(sched, &probe, ROTA_HOURS(1), 0);
+
+    assert_ok(rota_shutdown(sched));
+    assert_true(rota_future_cancel(future));
+    assert_int_equal(queued(sched), 0);
+    assert_ok(rota_close(sched));
+    rota_future_unref(future);
+    assert_int_equal(probe.discards, 1);
+}
+
 /* What was cancelled before stays; what is cancelled after goes. */
 static void keeping_can_be_switched_while_it_runs(void **state)
 {
@@ -349,6 +364,7 @@ int main(void)
         test_with_clock(a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing),
         test_with_clock(a_purge_takes_out_the_cancelled_ones_alone),
         test_with_clock(a_shutdown_throws_kept_ones_out_and_the_pool_ends),
+        test_with_clock(what_is_cancelled_after_the_shutdown_is_not_kept),
         test_with_clock(keeping_can_be_switched_while_it_runs),
         test_with_clock(a_queued_task_can_be_removed_once_and_a_running_one_not),
         test_with_clock(rounds_of_schedule_and_cancel_need_no_memory),
