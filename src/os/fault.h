@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h - refusals of the system, made on demand in test builds.
+ * fault.h - refusals and moods of the system, made on demand in test builds.
  *
  * Where the system may refuse something, the code asks rota__fault() first. A
  * test arms a kind so that its n-th request, or all from the n-th on, are
  * refused. Memory is not here: tests make it fail through rota_set_allocator.
- * In the library that users link, this is the constant false.
+ * In the library that users link, these are constants, and cost nothing.
+ *
+ * What a wait returns is not looked at, so that one kind stands for a wake-up
+ * for no reason, EINTR, EAGAIN and a time-out that comes too early. A wake
+ * cannot fail, but its thread can be stopped just before it. The clock never
+ * goes back: it stands still, or jumps ahead by an hour, as after a suspension.
  */
 #ifndef ROTA_OS_FAULT_H
 #define ROTA_OS_FAULT_H
 
-#include <stdbool.h>
+#include <rota/base.h>
 
 typedef enum rota__fault_kind {
     ROTA__FAULT_THREAD_START, /* as pthread_create with EAGAIN */
     ROTA__FAULT_THREAD_EXIT,  /* as pthread_setspecific with ENOMEM */
     ROTA__FAULT_EVENT,        /* as eventfd with EMFILE */
+    ROTA__FAULT_WAIT,         /* ends at once */
+    ROTA__FAULT_WAKE,         /* comes late */
+    ROTA__FAULT_CLOCK_STOPS,  /* a reading gives what the one before it gave */
+    ROTA__FAULT_CLOCK_JUMPS,  /* an hour has passed, and has for all readings after it */
     ROTA__FAULT_KINDS
 } rota__fault_kind;
 
@@ -23,9 +32,17 @@ typedef enum rota__fault_kind {
 
 bool rota__fault(rota__fault_kind kind);
 
+rota_ns rota__fault_now(rota_ns now);        /* what the clock shows in place of this */
+rota_ns rota__fault_until(rota_ns deadline); /* on the system's clock, by that one */
+void rota__fault_wake(void);                 /* before a wake */
+
 /* From now on the n-th request (from 1) is refused, and with `onwards` all after it; 0: none. */
 void rota__fault_arm(rota__fault_kind kind, unsigned n, bool onwards);
+void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last);
 unsigned rota__fault_asked(rota__fault_kind kind); /* requests since then */
+
+/* Only requests of which it says so, on the thread that makes them, count; NULL: all do. */
+void rota__fault_only(bool (*counts)(void));
 
 #else
 
@@ -33,6 +50,20 @@ static inline bool rota__fault(rota__fault_kind kind)
 {
     (void)kind;
     return false;
+}
+
+static inline rota_ns rota__fault_now(rota_ns now)
+{
+    return now;
+}
+
+static inline rota_ns rota__fault_until(rota_ns deadline)
+{
+    return deadline;
+}
+
+static inline void rota__fault_wake(void)
+{
 }
 
 #endif

@@ -33,9 +33,11 @@ static struct timespec to_timespec(rota_ns ns)
 /* Errors are wake-ups for no reason, which callers expect. */
 void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 {
-    struct timespec until = to_timespec(deadline);
+    struct timespec until = to_timespec(rota__fault_until(deadline));
     int saved_errno = errno;
 
+    if (rota__fault(ROTA__FAULT_WAIT))
+        return;
     /* The bitset form is the one whose time is absolute, on the monotonic clock. */
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
             deadline == ROTA_FOREVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
@@ -46,6 +48,7 @@ void rota__os_wake(rota__os_word *word)
 {
     int saved_errno = errno;
 
+    rota__fault_wake();
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
     errno = saved_errno; /* EFAULT: the waiter's memory is gone, and so is the waiter */
 }
@@ -62,7 +65,7 @@ rota_ns rota__os_now(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec;
+    return rota__fault_now((rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec);
 }
 
 /* How many CPUs the scheduler may put this process on; 0: it does not say. */

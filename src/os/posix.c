@@ -54,11 +54,13 @@ static struct bucket *bucket_of(const rota__os_word *word)
 void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 {
     struct bucket *bucket = bucket_of(word);
-    rota_ns until_ns = deadline < 0 ? 0 : deadline;
+    rota_ns until_ns = rota__fault_until(deadline < 0 ? 0 : deadline);
     struct timespec until = {.tv_sec = (time_t)(until_ns / ROTA_SEC(1)),
                              .tv_nsec = (long)(until_ns % ROTA_SEC(1))};
     int cancel_state;
 
+    if (rota__fault(ROTA__FAULT_WAIT))
+        return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&bucket->mutex);
     if (atomic_load(word) == expected) { /* P1 */
@@ -75,6 +77,7 @@ void rota__os_wake(rota__os_word *word)
 {
     struct bucket *bucket = bucket_of(word);
 
+    rota__fault_wake();
     pthread_mutex_lock(&bucket->mutex); /* P1 */
     pthread_cond_broadcast(&bucket->changed);
     pthread_mutex_unlock(&bucket->mutex);
@@ -92,7 +95,7 @@ rota_ns rota__os_now(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec;
+    return rota__fault_now((rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec);
 }
 
 bool rota__os_barrier(void)

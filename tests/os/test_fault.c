@@ -5,6 +5,7 @@
 #include "rota_test.h"
 
 #include "os/fault.h"
+#include "os/os.h"
 
 /* Which of the next five requests are refused, the first as the lowest bit. */
 static unsigned refused(rota__fault_kind kind)
@@ -68,6 +69,103 @@ static void kinds_do_not_mix(void **state)
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
 }
 
+/* From one to another, and none after that. */
+static void a_span_is_refused(void **state)
+{
+    rota__fault_arm_span(ROTA__FAULT_WAIT, 2, 4);
+    assert_int_equal(refused(ROTA__FAULT_WAIT), SECOND | THIRD | FOURTH);
+    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAIT), 5);
+    rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
+}
+
+static bool is_counted;
+
+static bool counts(void)
+{
+    return is_counted;
+}
+
+/* Who does not count is neither refused nor counted. */
+static void some_do_not_count(void **state)
+{
+    rota__fault_only(counts);
+    rota__fault_arm(ROTA__FAULT_EVENT, 1, true);
+    is_counted = false;
+    assert_int_equal(refused(ROTA__FAULT_EVENT), 0);
+    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 0);
+    is_counted = true;
+    assert_int_equal(refused(ROTA__FAULT_EVENT), FIRST | SECOND | THIRD | FOURTH | FIFTH);
+    rota__fault_only(NULL);
+    rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
+}
+
+/* -- The clock, and waits ----------------------------------------------------------------- */
+
+static void a_clock_that_stops_shows_the_last_reading(void **state)
+{
+    rota__fault_arm_span(ROTA__FAULT_CLOCK_STOPS, 2, 3);
+    rota_ns before = rota__os_now();
+    assert_true(rota__os_now() == before);
+    assert_true(rota__os_now() == before);
+    while (rota__os_now() == before) /* it goes on: the clock may be coarse */
+        continue;
+    assert_true(rota__os_now() > before);
+    rota__fault_arm(ROTA__FAULT_CLOCK_STOPS, 0, false);
+}
+
+static void a_clock_that_jumps_stays_ahead(void **state)
+{
+    rota_ns before = rota__os_now();
+
+    rota__fault_arm(ROTA__FAULT_CLOCK_JUMPS, 1, false);
+    assert_true(rota__os_now() >= before + ROTA_HOURS(1));
+    assert_true(rota__os_now() < before + ROTA_HOURS(2));
+    rota__fault_arm(ROTA__FAULT_CLOCK_JUMPS, 0, false);
+    assert_true(rota__os_now() >= before + ROTA_HOURS(1));
+}
+
+/* Deadlines are on the clock that is seen, also when that is ahead of the system's. */
+static void a_wait_ends_by_the_clock_that_jumped(void **state)
+{
+    rota__os_word word = 0;
+    rota_ns deadline = rota__os_now() + ROTA_MS(1);
+
+    while (rota__os_now() < deadline)
+        rota__os_wait(&word, 0, deadline);
+}
+
+static void a_wait_ends_for_no_reason(void **state)
+{
+    rota__os_word word = 0;
+
+    rota__fault_arm(ROTA__FAULT_WAIT, 1, false);
+    rota__os_wait(&word, 0, ROTA_FOREVER);
+    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAIT), 1);
+    rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
+}
+
+static rota__os_word woken;
+
+static void wait_for_wake(void *arg)
+{
+    while (atomic_load(&woken) == 0)
+        rota__os_wait(&woken, 0, ROTA_FOREVER);
+}
+
+static void a_wake_comes_late_but_comes(void **state)
+{
+    test_thread *thread = test_thread_start(wait_for_wake, NULL);
+
+    rota__fault_arm(ROTA__FAULT_WAKE, 1, false);
+    atomic_store(&woken, 1);
+    rota__os_wake(&woken);
+    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAKE), 1);
+    rota__fault_arm(ROTA__FAULT_WAKE, 0, false);
+    test_thread_join(thread);
+}
+
+/* -- Several threads ---------------------------------------------------------------------- */
+
 static atomic_uint refusals;
 
 static void ask_often(void *arg)
@@ -101,6 +199,13 @@ int main(void)
         cmocka_unit_test(all_from_one_on_are_refused),
         cmocka_unit_test(requests_are_counted),
         cmocka_unit_test(kinds_do_not_mix),
+        cmocka_unit_test(a_span_is_refused),
+        cmocka_unit_test(some_do_not_count),
+        cmocka_unit_test(a_clock_that_stops_shows_the_last_reading),
+        cmocka_unit_test(a_clock_that_jumps_stays_ahead),
+        cmocka_unit_test(a_wait_ends_by_the_clock_that_jumped),
+        cmocka_unit_test(a_wait_ends_for_no_reason),
+        cmocka_unit_test(a_wake_comes_late_but_comes),
         cmocka_unit_test(one_is_refused_among_threads),
     };
 

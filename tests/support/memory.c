@@ -27,9 +27,14 @@ static atomic_size_t bytes;
 static atomic_uint asked;
 static atomic_uint fail_at;
 static atomic_bool fail_onwards;
+static _Atomic(bool (*)(void)) only;
 
 static bool must_fail(void)
 {
+    bool (*counts)(void) = atomic_load(&only);
+
+    if (counts != NULL && !counts())
+        return false;
     unsigned n = atomic_fetch_add(&asked, 1) + 1;
     unsigned from = atomic_load(&fail_at);
 
@@ -98,6 +103,11 @@ void test_memory_fail_at(unsigned n, bool onwards)
     atomic_store(&fail_onwards, onwards);
     atomic_store(&asked, 0);
     atomic_store(&fail_at, n);
+}
+
+void test_memory_fail_only(bool (*counts)(void))
+{
+    atomic_store(&only, counts);
 }
 
 unsigned test_memory_asked(void)

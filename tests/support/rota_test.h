@@ -59,6 +59,9 @@ size_t test_memory_bytes(void); /* what was asked for in them */
 void test_memory_fail_at(unsigned n, bool onwards);
 unsigned test_memory_asked(void); /* allocations since then */
 
+/* Only allocations of which it says so, on the thread that makes them, count; NULL: all do. */
+void test_memory_fail_only(bool (*counts)(void));
+
 /* -- Threads (threads.c) --------------------------------------------------------------------- */
 
 typedef struct test_thread test_thread;
