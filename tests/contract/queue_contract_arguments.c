@@ -107,7 +107,7 @@ static void what_is_removed_needs_a_place(void **state)
     }
 }
 
-/* ABT-34, LBT-35, LDT-74, PBT-32, DQT-33, SQT-23, LTT-42: not in it, empty or not. */
+/* QUEUE-02, ABT-34, LBT-35, LDT-74, PBT-32, DQT-33, SQT-23, LTT-42: not in it, empty or not. */
 static void null_is_not_in_it(void **state)
 {
     contract *test = *state;

@@ -117,7 +117,7 @@ static void an_offer_of_no_use_leaves_an_interrupt_alone(void **state)
     assert_true(rota_interrupted());
 }
 
-/* QUEUE-14, QUEUE-39: insertions without a bound never wait. */
+/* QUEUE-14, QUEUE-26, QUEUE-39: insertions without a bound never wait. */
 static void without_a_bound_an_insertion_ignores_an_interrupt(void **state)
 {
     contract *test = *state;

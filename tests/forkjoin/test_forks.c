@@ -581,7 +581,7 @@ static void invoke_many_tells_of_a_failure(void)
     has_failed(&one, 2);
 }
 
-/* "What the first one that did not succeed ended with." */
+/* FJT-13: "what the first one that did not succeed ended with". */
 static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
 {
     struct fib good = fib_of(5, 0), bad = fib_of(5, 6), cancelled = fib_of(5, 0);
@@ -596,7 +596,7 @@ static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
     has_failed(&bad, 6);
 }
 
-/* FTK-30, FTK-66, FT8-25, RAT-36, RTT-32, FP8-30 */
+/* FTK-30, FTK-66, FT8-25, RAT-36, RTT-32, FP8-30, FJT-13 */
 static void with_a_null_among_them_none_is_begun(void)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);

@@ -29,7 +29,7 @@ static void a_new_pool_has_no_threads_and_nothing_to_do(void **state)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-04, FJP-05 */
+/* FJP-04, FJP-05, FJ-01, FACT-05 */
 static void parallelism_is_as_wanted_or_that_of_the_machine(void **state)
 {
     const unsigned wanted[] = {1, 2, 3, 32767, 0};

@@ -169,6 +169,7 @@ static const struct {
 
 enum { ENDS = sizeof ends / sizeof *ends };
 
+/* FUT-26: the code is 0 unless it failed. */
 static void assert_ended(rota_future *future, int how)
 {
     void *result = &other_value; /* GEN-01: not written but with ROTA_OK */
@@ -218,7 +219,7 @@ static void a_promise_ends_once(void **state)
     }
 }
 
-/* FUT-17: 0 is no failure, and changes nothing. */
+/* FUT-17, COMP-01: 0 is no failure, and changes nothing. */
 static void a_failure_needs_a_code(void **state)
 {
     rota_future *promise;

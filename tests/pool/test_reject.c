@@ -297,7 +297,7 @@ static void what_the_handler_returns_is_what_the_submitter_gets(void **state)
     assert_int_equal(full.rejected.runs + full.rejected.discards, 0);
 }
 
-/* REJ-12: on to another executor. */
+/* REJ-07, REJ-12: on to another executor. */
 static void a_handler_may_pass_the_task_on(void **state)
 {
     struct handler handler = {.status = ROTA_OK};

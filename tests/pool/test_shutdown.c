@@ -28,7 +28,7 @@ static void shutdown_runs_what_is_queued_and_takes_nothing_new(void **state)
     assert_ok(rota_executor_free(pool));
 }
 
-/* POOL-52: "repeating it has no effect", POOL-03 */
+/* POOL-52: "repeating it has no effect", POOL-03, POOL-04 */
 static void shutdown_may_be_repeated_in_every_state(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -310,7 +310,7 @@ static void without_a_list_what_is_queued_is_discarded_and_its_waiters_wake(void
     assert_int_equal(probe.runs, 0);
 }
 
-/* TPE-26 */
+/* TPE-26, POOL-04 */
 static void shutdown_now_interrupts_all_that_runs_and_nothing_else(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});

@@ -497,7 +497,7 @@ static void hook_is_left_alone(rota_hooks hooks)
     assert_ok(rota_queue_free(hook.gate));
 }
 
-/* POOL-37, INT-09, POOL-23 */
+/* POOL-37, INT-09, POOL-22, POOL-23 */
 static void a_hook_that_waits_is_not_disturbed_by_settings_and_shutdown(void **state)
 {
     hook_is_left_alone((rota_hooks){.before_execute = wait_before});

@@ -47,7 +47,7 @@ static void its_bound_may_be_as_large_as_one_likes(void **state)
     }
 }
 
-/* LBT-01, QUEUE-39: then its room is never less. */
+/* LBT-01, QUEUE-20, QUEUE-39: then its room is never less. */
 static void without_a_bound_its_room_does_not_change(void **state)
 {
     rota_queue *queue = make(ROTA_UNBOUNDED);
@@ -59,7 +59,7 @@ static void without_a_bound_its_room_does_not_change(void **state)
     assert_ok(rota_queue_free(queue));
 }
 
-/* LBT-05, LBT-06: the bound is exact. */
+/* LBT-05, LBT-06, QUEUE-20: the bound is exact. */
 static void its_capacity_is_exact(void **state)
 {
     for (size_t capacity = 1; capacity < MANY; capacity = 2 * capacity + 1) {

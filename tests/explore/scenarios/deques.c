@@ -75,6 +75,7 @@ static void end_deque(int n)
 
 #define TIMES(n) ((void *)(uintptr_t)(n))
 
+/* FJ-12 */
 EXPLORE(an_owner_and_a_thief_want_the_last_entry)
 {
     begin_deque();
@@ -98,6 +99,7 @@ EXPLORE(an_owner_and_a_thief_take_from_both_ends)
     end_deque(3);
 }
 
+/* FJ-12 */
 EXPLORE(an_owner_and_two_thieves_want_two_entries)
 {
     begin_deque();
@@ -157,7 +159,7 @@ EXPLORE(stolen_slots_are_used_again_while_two_thieves_look)
     end_deque(3);
 }
 
-/* Chunks never move: a thief that looks into the first does not mind the second. */
+/* FJ-12: chunks never move: a thief that looks into the first does not mind the second. */
 EXPLORE(a_deque_grows_while_a_thief_steals)
 {
     begin_deque();
