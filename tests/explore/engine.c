@@ -109,7 +109,7 @@ static unsigned candidates(int *ids, unsigned *timed, bool *stays)
     n = add_runnable(ids, n, 0, ex_running->id);
     *timed = n;
     for (int i = 0; i < thread_count; i++) {
-        if (threads[i].status == EX_WAITING && threads[i].deadline != ROTA_FOREVER
+        if (threads[i].status == EX_WAITING && threads[i].deadline < EX_END_OF_TIME
             && !can_run(&threads[i]))
             ids[n++] = i;
     }
@@ -267,6 +267,11 @@ static ex_thread *new_thread(void (*body)(void *arg), void *arg)
     return thread;
 }
 
+bool ex_has_room(void)
+{
+    return thread_count < EX_THREADS;
+}
+
 ex_thread *ex_start(void (*body)(void *arg), void *arg)
 {
     ex_point("start", (void *)0, "thread", 0);
@@ -319,7 +324,7 @@ bool ex_owns_memory(const void *address, ex_thread **owner)
 
 /* -- Descriptors ----------------------------------------------------------------------------- */
 
-static bool readable[16];
+static bool readable[32 * EX_SCALE];
 static int event_count;
 
 int ex_event_new(void)

@@ -16,7 +16,15 @@
 #include "explore.h"
 #include "fiber.h"
 
-enum { EX_THREADS = 8, EX_STACK = 64 * 1024, EX_BUFFER = 8 };
+/* More for longer programs, as a fuzzer writes them. */
+#ifndef EX_SCALE
+#define EX_SCALE 1
+#endif
+
+enum { EX_THREADS = 8 * EX_SCALE, EX_STACK = 64 * 1024 * EX_SCALE, EX_BUFFER = 8 };
+
+/* Who waits until then waits for ever: a clock that came so far would count no further. */
+#define EX_END_OF_TIME (INT64_MAX / 2)
 
 /* -- Choices (choice.c) ---------------------------------------------------------------------- */
 
@@ -114,6 +122,8 @@ void ex_barrier(void);  /* what any thread did so far is before what the running
 void ex_wait(const void *word, rota_ns deadline); /* not runnable until woken or in time */
 void ex_wake(const void *word);                   /* one who waits there */
 
+bool ex_has_room(void); /* for another thread */
+
 /* Descriptors: numbered from 1 in each schedule. */
 int ex_event_new(void);
 void ex_event_set(int event, bool readable);
@@ -127,7 +137,7 @@ typedef struct ex_step {
     int line;
 } ex_step;
 
-enum { EX_STEPS = 20000 };
+enum { EX_STEPS = 20000 * EX_SCALE };
 extern ex_step ex_trace[EX_STEPS]; /* of the last schedule that was traced */
 extern unsigned ex_trace_count;
 

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "fiber.h"
 
+#include "asan.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -36,6 +38,7 @@ void fiber_init(fiber *fiber, void (*entry)(void))
 {
     uintptr_t *top = (uintptr_t *)(((uintptr_t)fiber->stack + fiber->size) & ~(uintptr_t)15);
 
+    EX_ALLOW(fiber->stack, fiber->size); /* of frames that nobody returned from */
     *--top = 0; /* entry has no caller; and its stack is aligned as after a call */
     *--top = (uintptr_t)entry;
     for (int i = 0; i < 6; i++)
@@ -83,6 +86,7 @@ void fiber_init(fiber *fiber, void (*entry)(void))
     uintptr_t top = ((uintptr_t)fiber->stack + fiber->size) & ~(uintptr_t)15;
     uintptr_t *frame = (uintptr_t *)(top - 160);
 
+    EX_ALLOW(fiber->stack, fiber->size);
     for (int i = 0; i < 20; i++)
         frame[i] = 0;
     frame[11] = (uintptr_t)entry; /* x30 */
@@ -99,6 +103,7 @@ void fiber_init(fiber *fiber, void (*entry)(void))
 
     if (context == NULL)
         abort();
+    EX_ALLOW(fiber->stack, fiber->size);
     getcontext(context);
     context->uc_stack.ss_sp = fiber->stack;
     context->uc_stack.ss_size = fiber->size;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap.c - memory for one schedule: a block is never given out twice, so any use of a freed one is
- * seen for what it is.
+ * seen for what it is. The address sanitizer sees plain accesses, too.
  */
 #include "engine.h"
 
+#include "asan.h"
+
 #include <string.h>
 
-enum { HEAP_BYTES = 1 << 18, UNIT = 16, UNITS = HEAP_BYTES / UNIT };
+enum { HEAP_BYTES = EX_SCALE << 18, UNIT = 16, UNITS = HEAP_BYTES / UNIT };
 
 enum { NEVER, LIVE, FREED };
 
@@ -19,6 +21,7 @@ static size_t live; /* blocks */
 void heap_begin(void)
 {
     memset(unit_state, NEVER, used);
+    EX_FORBID(memory, HEAP_BYTES);
     used = 0;
     live = 0;
 }
@@ -41,11 +44,12 @@ static void *heap_alloc(size_t size, void *ctx)
     char *block = memory + used * UNIT;
 
     (void)ctx;
-    if (choice_make(EX_FAULT, 2) == 1)
+    if (size > HEAP_BYTES || choice_make(EX_FAULT, 2) == 1)
         return NULL;
     if (units + 1 > UNITS - used)
         ex_fail("heap", 0, "the scenario needs more memory than there is");
     memset(unit_state + used, LIVE, units);
+    EX_ALLOW(block, size);
     memset(block, 0xA5, size);
     used += units + 1; /* a gap, so that a step beyond the end is seen */
     live++;
@@ -62,6 +66,7 @@ static void heap_free(void *block, size_t size, void *ctx)
         ex_fail("heap", 0,
                 unit < used && unit_state[unit] == FREED ? "double free" : "not a block");
     memory_freed(block, size);
+    EX_FORBID(block, size);
     memset(unit_state + unit, FREED, (size + UNIT - 1) / UNIT);
     live--;
 }

@@ -24,7 +24,7 @@
 
 /* -- Clocks of atomic objects (M1) ----------------------------------------------------------- */
 
-enum { LOCATIONS = 1024, SHADOWS = 4096, USAGES = 8192 };
+enum { LOCATIONS = 1024 * EX_SCALE, SHADOWS = 4096, USAGES = 8192 };
 
 typedef struct location {
     uintptr_t address;
@@ -363,11 +363,11 @@ static void touch_granule(uintptr_t granule, uint8_t mask, bool writes, const vo
 
 void memory_check(const void *address, const char *what, const char *file, int line)
 {
-    const char *stack = ex_running->fiber.stack;
+    uintptr_t in_stack = (uintptr_t)address - (uintptr_t)ex_running->fiber.stack;
     ex_thread *owner;
     char text[100];
 
-    if ((const char *)address >= stack && (const char *)address < stack + EX_STACK)
+    if (in_stack < EX_STACK)
         return;
     if (heap_is_freed(address)) {
         snprintf(text, sizeof text, "use after free: %s", what);

@@ -99,7 +99,7 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
                           void (*body)(void *arg), void *arg)
 {
     (void)options;
-    if (choice_make(EX_FAULT, 2) == 1)
+    if (!ex_has_room() || choice_make(EX_FAULT, 2) == 1)
         return ROTA_EAGAIN;
     *thread = (rota__os_thread){.body = body, .arg = arg};
     thread->handle = (uintptr_t)ex_start(body, arg);

@@ -1,0 +1,804 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * completers.c - those that complete, fail, cancel and run a completer at once; and tasks that are
+ * taken back out of a fork/join pool as somebody else takes them.
+ */
+#include "forkjoin/forkjoin_internal.h"
+
+#include "base/alloc.h"
+#include "explore.h"
+
+/* -- A family ----------------------------------------------------------------------------------- */
+
+enum { ROOT, A, B, SIZE };
+enum { FAR = 8 }; /* a count that is not taken to 0: what is left says how often it was told */
+
+typedef struct node {
+    rota_completer completer; /* first */
+    int number;
+} node;
+
+static rota_executor *pool;
+static node *family;
+static rota__os_word ran[SIZE]; /* how often each began, */
+static rota__os_word completed[SIZE];
+static rota__os_word failed[SIZE];
+static int failed_with[SIZE]; /* what on_failure was told */
+static int status;            /* of who joins the root */
+
+static rota_completer *completer(int i)
+{
+    return &family[i].completer;
+}
+
+static rota_fj *task(int i)
+{
+    return &family[i].completer.task;
+}
+
+static void add(rota__os_word *word)
+{
+    rota__add_acq_rel(word, 1);
+    rota__os_wake(word);
+}
+
+/* The library knows nothing of this wait. */
+static void wait_for(rota__os_word *word)
+{
+    while (rota__load_acquire(word) == 0)
+        rota__os_wait(word, 0, ROTA_FOREVER);
+}
+
+static uint32_t count(const rota__os_word *word)
+{
+    return rota__load_relaxed(word);
+}
+
+static void on_completion(rota_completer *self, rota_completer *caller)
+{
+    (void)caller;
+    add(&completed[((node *)self)->number]);
+}
+
+static bool on_failure(rota_completer *self, int code, rota_completer *caller)
+{
+    int i = ((node *)self)->number;
+
+    (void)caller;
+    failed_with[i] = code;
+    add(&failed[i]);
+    return true;
+}
+
+static void just_run(rota_completer *self)
+{
+    add(&ran[((node *)self)->number]);
+}
+
+static void run_and_complete(rota_completer *self)
+{
+    just_run(self);
+    rota_try_complete(self);
+}
+
+static void run_and_fail(rota_completer *self)
+{
+    just_run(self);
+    rota_fj_fail(&self->task, ((node *)self)->number);
+}
+
+static void fork_both(rota_completer *self)
+{
+    just_run(self);
+    rota_set_pending(self, 2);
+    rota_fork(task(A));
+    rota_fork(task(B));
+    rota_try_complete(self);
+}
+
+typedef void computing(rota_completer *self);
+
+static void set(int i, computing *compute, rota_completer *parent)
+{
+    family[i].completer = (rota_completer)ROTA_COMPLETER(compute, parent);
+    family[i].completer.on_completion = on_completion;
+    family[i].completer.on_failure = on_failure;
+    family[i].number = i;
+    rota__store_relaxed(&ran[i], 0);
+    rota__store_relaxed(&completed[i], 0);
+    rota__store_relaxed(&failed[i], 0);
+    failed_with[i] = 0;
+}
+
+static void make_pool(rota_forkjoin_options options)
+{
+    options.keep_alive = ROTA_FOREVER; /* so that a lost wake-up is a deadlock */
+    ex_check(rota_forkjoin_new(&options, &pool) == ROTA_OK);
+}
+
+/* A root and two children. */
+static void begin(unsigned parallelism, computing *root, computing *a, computing *b)
+{
+    family = rota__alloc(SIZE * sizeof *family);
+    ex_check(family != NULL);
+    set(ROOT, root, NULL);
+    set(A, a, completer(ROOT));
+    set(B, b, completer(ROOT));
+    status = ROTA_EREJECTED;
+    make_pool((rota_forkjoin_options){.parallelism = parallelism});
+}
+
+static void free_family(void)
+{
+    rota__free(family, SIZE * sizeof *family);
+}
+
+static void end(void)
+{
+    ex_check(rota_close(pool) == ROTA_OK);
+    free_family();
+}
+
+static void check_each_completed_once(void)
+{
+    for (int i = 0; i < SIZE; i++)
+        ex_check(count(&completed[i]) == 1);
+}
+
+/* -- What threads do ---------------------------------------------------------------------------- */
+
+static void invoke_root(void *unused)
+{
+    (void)unused;
+    status = rota_invoke(pool, task(ROOT));
+}
+
+static void try_complete(void *which)
+{
+    rota_try_complete(which);
+}
+
+static void complete(void *which)
+{
+    rota_complete(which);
+}
+
+static void complete_root(void *which)
+{
+    rota_complete_root(which);
+}
+
+static void fail(void *which)
+{
+    rota_fj_fail(which, ((node *)which)->number);
+}
+
+static bool was_cancelled;
+
+static void cancel(void *which)
+{
+    was_cancelled = rota_fj_cancel(which);
+}
+
+static rota__os_word has_stopped;
+
+static void stop(void *unused)
+{
+    (void)unused;
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    add(&has_stopped);
+}
+
+/* -- Workers that do one thing after another ---------------------------------------------------- */
+
+static rota__fj_worker *take_place(void)
+{
+    rota__fj_pool *mine = rota__fj_pool_of(pool);
+
+    rota__mutex_lock(&mine->lock);
+    rota__fj_worker *place = rota__crew_enter(mine);
+    rota__mutex_unlock(&mine->lock);
+    ex_check(place != NULL);
+    return place;
+}
+
+/* The calling thread is that worker now. */
+static void work_as(rota__fj_worker *place)
+{
+    rota__mutex_lock(&place->pool->lock);
+    place->self = rota__self();
+    rota__mutex_unlock(&place->pool->lock);
+    rota__fj_become(place);
+}
+
+static void give_up_place(rota__fj_worker *place)
+{
+    rota__fj_become(NULL);
+    rota__crew_exit(place);
+}
+
+static void run_all(rota__fj_worker *place)
+{
+    while (rota__fj_run_one(place))
+        continue;
+}
+
+/* -- Completing --------------------------------------------------------------------------------- */
+
+/* N3: the last of three completes the root. Nobody touches anything after that. */
+EXPLORE(two_children_are_completed_as_the_root_is_joined)
+{
+    begin(1, run_and_complete, NULL, NULL);
+    rota_set_pending(completer(ROOT), 2);
+    ex_thread *first = ex_start(try_complete, completer(A));
+    ex_thread *second = ex_start(try_complete, completer(B));
+    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    end();
+    ex_join(first);
+    ex_join(second);
+    check_each_completed_once();
+}
+
+/* The same, by workers. */
+EXPLORE(two_children_run_at_once)
+{
+    begin(2, fork_both, run_and_complete, run_and_complete);
+    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    free_family();
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(count(&ran[A]) == 1 && count(&ran[B]) == 1);
+    check_each_completed_once();
+}
+
+static void run_a_loop(rota_completer *self)
+{
+    for (rota_completer *c = rota_first_complete(self); c != NULL; c = rota_next_complete(c))
+        on_completion(c, self);
+}
+
+static void complete_in_a_loop(void *which)
+{
+    run_a_loop(which);
+}
+
+/* CC-08 */
+EXPLORE(two_children_are_completed_in_a_loop)
+{
+    begin(1, run_a_loop, NULL, NULL);
+    rota_set_pending(completer(ROOT), 2);
+    ex_thread *first = ex_start(complete_in_a_loop, completer(A));
+    ex_thread *second = ex_start(complete_in_a_loop, completer(B));
+    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    end();
+    ex_join(first);
+    ex_join(second);
+    check_each_completed_once();
+}
+
+/* J2: who has no place in the pool waits for what others complete. */
+EXPLORE(a_root_is_completed_as_somebody_outside_waits)
+{
+    begin(1, just_run, NULL, NULL);
+    rota__fj_worker *place = take_place();
+    ex_thread *joiner = ex_start(invoke_root, NULL);
+    ex_thread *last = ex_start(try_complete, completer(A));
+    work_as(place);
+    run_all(place);
+    give_up_place(place);
+    ex_join(joiner);
+    ex_join(last);
+    ex_check(status == ROTA_OK && count(&completed[ROOT]) == 1 && count(&ran[ROOT]) <= 1);
+    end();
+}
+
+/* CC-09, N4: one ends it, and wakes who waits. */
+EXPLORE(two_complete_the_root_as_it_is_joined)
+{
+    begin(1, just_run, NULL, NULL);
+    ex_thread *first = ex_start(complete_root, completer(A));
+    ex_thread *second = ex_start(complete_root, completer(B));
+    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    ex_join(first);
+    ex_join(second);
+    ex_check(count(&completed[ROOT]) == 0);
+    end();
+}
+
+/* -- The turn of one that is queued ------------------------------------------------------------- */
+
+/* Forks A, has another thread do something to it, and runs what is left. The root was told so often. */
+static int run_against(void (*act)(void *), computing *compute)
+{
+    begin(1, just_run, compute, NULL);
+    rota_set_pending(completer(ROOT), FAR);
+    rota__fj_worker *place = take_place();
+    work_as(place);
+    rota_fork(task(A));
+    ex_thread *other = ex_start(act, completer(A));
+    run_all(place);
+    ex_join(other);
+    give_up_place(place);
+    return FAR - rota_pending(completer(ROOT));
+}
+
+/* N2, CC-11: whether it ran or was passed over, its parent is told once. */
+EXPLORE(a_completer_is_cancelled_as_its_turn_comes)
+{
+    ex_check(run_against(cancel, run_and_complete) == 1);
+    ex_check(was_cancelled && rota_fj_is_done(task(A)));
+    ex_check(count(&ran[A]) == count(&completed[A]) && count(&ran[A]) <= 1);
+    ex_check(count(&failed[ROOT]) == 0);
+    end();
+}
+
+/* N1, CC-06: who completes it tells its parent; its own turn does nothing, or had come before. */
+EXPLORE(a_completer_is_completed_as_its_turn_comes)
+{
+    ex_check(run_against(complete, just_run) == 1);
+    ex_check(count(&completed[A]) == 1 && count(&ran[A]) <= 1);
+    ex_check(rota_fj_is_done(task(A)));
+    end();
+}
+
+static void complete_and_look(void *which)
+{
+    rota_complete(which);
+    was_cancelled = count(&ran[A]) == 0; /* it has not begun, and never will */
+}
+
+EXPLORE(a_completer_that_is_completed_never_begins)
+{
+    run_against(complete_and_look, just_run);
+    ex_check(count(&ran[A]) == 0 || !was_cancelled);
+    end();
+}
+
+static void complete_and_cancel(void *which)
+{
+    rota_complete(which);
+    ex_check(!rota_fj_cancel(which));
+}
+
+/* N2: it is done, and not by a cancellation. */
+EXPLORE(a_completer_that_is_complete_is_cancelled_as_its_turn_comes)
+{
+    ex_check(run_against(complete_and_cancel, just_run) == 1);
+    end();
+}
+
+/* CC-12: how it ends and what is called agree; its parent fails, or is told by its turn. */
+EXPLORE(a_completer_fails_as_its_turn_comes)
+{
+    int told = run_against(fail, run_and_complete);
+
+    ex_check(rota_fj_error(task(A)) == A && rota_fj_error(task(ROOT)) == A);
+    ex_check(count(&failed[A]) == 1 && count(&failed[ROOT]) == 1);
+    ex_check(told == (int)count(&ran[A]) && told <= 1);
+    ex_check(count(&completed[A]) <= count(&ran[A]));
+    end();
+}
+
+/* FJT-14: what is taken back and forked again has its turn, or is passed over. */
+EXPLORE(a_completer_is_cancelled_as_its_fork_is_taken_back)
+{
+    begin(1, just_run, run_and_complete, NULL);
+    rota_set_pending(completer(ROOT), FAR);
+    rota__fj_worker *place = take_place();
+    work_as(place);
+    rota_fork(task(A));
+    ex_thread *other = ex_start(cancel, completer(A));
+    if (rota_unfork(task(A)))
+        rota_fork(task(A));
+    run_all(place);
+    ex_join(other);
+    give_up_place(place);
+    ex_check(was_cancelled && rota_fj_is_done(task(A)));
+    ex_check(rota_pending(completer(ROOT)) == FAR - 1 && count(&ran[A]) <= 1);
+    end();
+}
+
+/* -- Failing and cancelling --------------------------------------------------------------------- */
+
+static void check_failed_with(int i, int code)
+{
+    ex_check(rota_fj_error(task(i)) == code && failed_with[i] == code && count(&failed[i]) == 1);
+}
+
+/* CC-07, CC-12: the root ends in one of the two ways. */
+EXPLORE(a_child_fails_as_another_completes)
+{
+    begin(1, just_run, NULL, NULL);
+    ex_thread *first = ex_start(fail, completer(A));
+    ex_thread *second = ex_start(try_complete, completer(B));
+    invoke_root(NULL);
+    ex_join(first);
+    ex_join(second);
+    check_failed_with(A, A);
+    ex_check(status == ROTA_OK || status == ROTA_EFAILED);
+    if (status == ROTA_EFAILED)
+        check_failed_with(ROOT, A);
+    else
+        ex_check(count(&completed[ROOT]) == 1 && count(&failed[ROOT]) == 0);
+    end();
+}
+
+/* CC-07: the root fails once, with the code that it keeps. */
+EXPLORE(two_children_fail_with_different_codes)
+{
+    begin(1, just_run, NULL, NULL);
+    ex_thread *first = ex_start(fail, completer(A));
+    ex_thread *second = ex_start(fail, completer(B));
+    invoke_root(NULL);
+    ex_join(first);
+    ex_join(second);
+    ex_check(status == ROTA_EFAILED);
+    check_failed_with(A, A);
+    check_failed_with(B, B);
+    check_failed_with(ROOT, rota_fj_error(task(ROOT)));
+    end();
+}
+
+/* The same in their turns, on workers. */
+EXPLORE(two_children_run_and_fail)
+{
+    begin(2, fork_both, run_and_fail, run_and_fail);
+    invoke_root(NULL);
+    ex_check(status == ROTA_EFAILED);
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    check_failed_with(ROOT, rota_fj_error(task(ROOT)));
+    ex_check(count(&completed[ROOT]) == 0);
+    end();
+}
+
+/* N4: who joins it and who cancels it agree. */
+EXPLORE(a_root_is_cancelled_as_it_is_completed)
+{
+    begin(1, just_run, NULL, NULL);
+    ex_thread *first = ex_start(cancel, completer(ROOT));
+    ex_thread *second = ex_start(try_complete, completer(A));
+    invoke_root(NULL);
+    ex_join(first);
+    ex_join(second);
+    ex_check(status == (was_cancelled ? ROTA_ECANCELED : ROTA_OK));
+    end();
+}
+
+/* -- A pool that stops -------------------------------------------------------------------------- */
+
+static void end_stopped(void)
+{
+    ex_check(rota_await_termination(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    free_family();
+}
+
+/* CC-13: who joins the root wakes. */
+EXPLORE(children_are_forked_and_run_as_the_pool_stops)
+{
+    begin(1 + ex_choose(2), fork_both, run_and_complete, run_and_complete);
+    ex_thread *joiner = ex_start(invoke_root, NULL);
+    stop(NULL);
+    ex_join(joiner);
+    ex_check(status == ROTA_OK || status == ROTA_ECANCELED || status == ROTA_EREJECTED);
+    if (status == ROTA_OK)
+        check_each_completed_once();
+    end_stopped();
+}
+
+/* The same with one that waits outside. */
+EXPLORE(children_are_forked_as_the_pool_stops_and_somebody_outside_waits)
+{
+    begin(1, fork_both, run_and_complete, run_and_complete);
+    rota__fj_worker *place = take_place();
+    ex_thread *joiner = ex_start(invoke_root, NULL);
+    ex_thread *other = ex_start(stop, NULL);
+    work_as(place);
+    run_all(place);
+    give_up_place(place);
+    ex_join(joiner);
+    ex_join(other);
+    ex_check(status == ROTA_OK || status == ROTA_ECANCELED || status == ROTA_EREJECTED);
+    end_stopped();
+}
+
+static unsigned forks_late;
+
+static void fork_around_the_stop(rota_completer *self)
+{
+    just_run(self);
+    rota_set_pending(self, 1);
+    if (!forks_late)
+        rota_fork(task(A));
+    wait_for(&has_stopped);
+    if (forks_late)
+        rota_fork(task(A));
+    rota_try_complete(self);
+}
+
+/* FJ-24, CC-13: what has not begun does not begin any more. */
+EXPLORE(a_child_is_forked_in_a_pool_that_has_stopped)
+{
+    begin(1, fork_around_the_stop, run_and_complete, NULL);
+    rota__store_relaxed(&has_stopped, 0);
+    forks_late = ex_choose(2);
+    rota__fj_worker *place = take_place(); /* so that the root is not refused */
+    ex_thread *other = ex_start(stop, NULL);
+    work_as(place);
+    rota__fj_run_shared(task(ROOT), place);
+    run_all(place);
+    ex_join(other);
+    give_up_place(place);
+    ex_check(count(&ran[A]) == 0 && rota__fj_status(task(ROOT)) == ROTA_ECANCELED);
+    end_stopped();
+}
+
+/* -- Threads that end --------------------------------------------------------------------------- */
+
+static void fork_both_and_end_thread(rota_completer *self)
+{
+    just_run(self);
+    rota_set_pending(self, 2);
+    rota_fork(task(A));
+    rota_fork(task(B));
+    ex_exit();
+}
+
+static void *fork_root(void *unused)
+{
+    rota_fork(task(ROOT));
+    return unused;
+}
+
+/* GEN-14: it has failed, and its children are for others. */
+EXPLORE(a_completer_ends_its_worker)
+{
+    begin(1 + ex_choose(2), fork_both_and_end_thread, run_and_complete, run_and_complete);
+    ex_check(rota_execute(pool, fork_root, NULL) == ROTA_OK);
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    check_failed_with(ROOT, ROTA_ECANCELED);
+    ex_check(count(&ran[ROOT]) == 1 && count(&completed[ROOT]) == 0);
+    ex_check(count(&ran[A]) == 1 && count(&ran[B]) == 1);
+    end();
+}
+
+/* The same of a caller that takes part, beside a pool that stops. */
+EXPLORE(a_completer_ends_a_caller_as_the_pool_stops)
+{
+    begin(1, fork_both_and_end_thread, run_and_complete, run_and_complete);
+    ex_thread *caller = ex_start(invoke_root, NULL);
+    stop(NULL);
+    ex_join(caller);
+    ex_check(count(&ran[A]) <= 1 && count(&ran[B]) <= 1);
+    end_stopped();
+}
+
+/* -- Helping ------------------------------------------------------------------------------------ */
+
+static void help_root(void *arg)
+{
+    rota__fj_worker *place = arg;
+
+    work_as(place);
+    rota_help_complete(completer(ROOT), 1);
+    give_up_place(place);
+}
+
+/* CC-10: each runs once, whether it leads to the root or, as B, does not. */
+EXPLORE(a_worker_helps_as_the_owner_pops)
+{
+    int first = ex_choose(2) ? A : B;
+
+    begin(2, just_run, run_and_complete, run_and_complete);
+    completer(B)->parent = NULL;
+    rota_set_pending(completer(ROOT), FAR);
+    rota__fj_worker *mine = take_place();
+    rota__fj_worker *others = take_place();
+    work_as(mine);
+    rota_fork(task(first));
+    rota_fork(task(first == A ? B : A));
+    rota__deque_open(&mine->deque);
+    ex_thread *helper = ex_start(help_root, others);
+    run_all(mine);
+    ex_join(helper);
+    give_up_place(mine);
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(count(&ran[A]) == 1 && count(&ran[B]) == 1);
+    ex_check(rota_pending(completer(ROOT)) == FAR - 1);
+    end();
+}
+
+static void fork_and_block(rota_completer *self)
+{
+    just_run(self);
+    rota_set_pending(self, 1);
+    rota_fork(task(A));
+    ex_check(rota_block_begin() == ROTA_OK);
+    wait_for(&ran[A]);
+    rota_block_end();
+    rota_try_complete(self);
+}
+
+static void help_and_wait(rota_fj *self)
+{
+    static rota_completer goal;
+
+    (void)self;
+    goal = (rota_completer)ROTA_COMPLETER(just_run, NULL);
+    rota_help_complete(&goal, 1);
+    wait_for(&ran[A]);
+}
+
+static void invoke_helper(void *unused)
+{
+    rota_fj helper = ROTA_FJ(help_and_wait);
+
+    (void)unused;
+    ex_check(rota_invoke(pool, &helper) == ROTA_OK);
+}
+
+/* W1: what was taken for nothing is run by somebody, who may have fallen asleep meanwhile. */
+EXPLORE(a_worker_helps_for_nothing_and_waits)
+{
+    begin(2, fork_and_block, run_and_complete, NULL);
+    ex_thread *helper = ex_start(invoke_helper, NULL);
+    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    ex_join(helper);
+    ex_check(count(&ran[A]) == 1);
+    end();
+}
+
+/* -- Taken back out ----------------------------------------------------------------------------- */
+
+#define NUMBER(i) ((void *)(uintptr_t)(i))
+
+static void begin_tasks(rota_forkjoin_options options)
+{
+    for (int i = 0; i < SIZE; i++)
+        rota__store_relaxed(&ran[i], 0);
+    make_pool(options);
+}
+
+static void *run(void *i)
+{
+    add(&ran[(uintptr_t)i]);
+    return NULL;
+}
+
+static void execute(int i)
+{
+    ex_check(rota_execute(pool, run, NUMBER(i)) == ROTA_OK);
+}
+
+static void poll_and_run(void *unused)
+{
+    rota_task *polled;
+    int found = rota_forkjoin_poll_submission(pool, &polled);
+
+    (void)unused;
+    ex_check(found == ROTA_OK || found == ROTA_EEMPTY);
+    if (found == ROTA_OK)
+        rota_task_run(polled);
+}
+
+static void run_list(rota_task_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        rota_task_run(list->tasks[i]);
+    rota_task_list_free(list);
+}
+
+static void drain_and_run(void *unused)
+{
+    rota_task_list drained;
+
+    (void)unused;
+    ex_check(rota_forkjoin_drain_tasks(pool, &drained) == ROTA_OK);
+    run_list(&drained);
+}
+
+static void end_tasks(int tasks)
+{
+    ex_check(rota_await_termination(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    for (int i = 0; i < tasks; i++)
+        ex_check(count(&ran[i]) == 1);
+}
+
+/* FJ-27: each is run once, by a worker or by who has taken it, and the pool ends. */
+EXPLORE(a_task_is_polled_as_a_worker_takes_it_and_the_pool_ends)
+{
+    begin_tasks((rota_forkjoin_options){.parallelism = 1});
+    execute(0);
+    ex_thread *other = ex_start(poll_and_run, NULL);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    ex_join(other);
+    end_tasks(1);
+}
+
+EXPLORE(tasks_are_drained_as_a_worker_takes_them_and_the_pool_ends)
+{
+    begin_tasks((rota_forkjoin_options){.parallelism = 1});
+    execute(0);
+    execute(1);
+    ex_thread *other = ex_start(drain_and_run, NULL);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    ex_join(other);
+    end_tasks(2);
+}
+
+static void *execute_two(void *unused)
+{
+    execute(0);
+    execute(1);
+    return unused;
+}
+
+/* What a worker has queued with itself. */
+EXPLORE(tasks_are_drained_from_the_deque_of_a_worker)
+{
+    begin_tasks((rota_forkjoin_options){.parallelism = 1});
+    ex_check(rota_execute(pool, execute_two, NULL) == ROTA_OK);
+    drain_and_run(NULL); /* that one, or those two */
+    wait_for(&ran[1]);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    end_tasks(2);
+}
+
+static void discard(void *i)
+{
+    add(&ran[(uintptr_t)i]);
+}
+
+/* Run, handed over or discarded. */
+EXPLORE(tasks_are_drained_as_the_pool_stops)
+{
+    begin_tasks((rota_forkjoin_options){.parallelism = 1});
+    for (int i = 0; i < 2; i++) {
+        rota_call call = {.fn = run, .arg = NUMBER(i), .discard = discard};
+        ex_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
+    }
+    ex_thread *other = ex_start(drain_and_run, NULL);
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+    ex_join(other);
+    end_tasks(2);
+}
+
+static void *begin_and_wait(void *unused)
+{
+    add(&ran[0]);
+    wait_for(&ran[1]);
+    return unused;
+}
+
+/* W3: two may run at once, also if the second came while somebody drained, and no third may be made. */
+EXPLORE(a_task_comes_as_others_are_drained)
+{
+    begin_tasks((rota_forkjoin_options){.parallelism = 2, .max_threads = 2});
+    ex_check(rota_execute(pool, begin_and_wait, NULL) == ROTA_OK);
+    wait_for(&ran[0]);
+    ex_thread *other = ex_start(drain_and_run, NULL);
+    execute(1);
+    wait_for(&ran[1]);
+    ex_join(other);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    end_tasks(2);
+}
+
+/* ROTA_ENOMEM: they are where they were, and run. */
+EXPLORE_WITH_FAULTS(tasks_are_drained_without_memory)
+{
+    rota_forkjoin_options options = {.parallelism = 1, .keep_alive = ROTA_FOREVER};
+    rota_task_list drained;
+
+    rota__store_relaxed(&ran[0], 0);
+    if (rota_forkjoin_new(&options, &pool) != ROTA_OK)
+        return;
+    bool accepted = rota_execute(pool, run, NUMBER(0)) == ROTA_OK;
+    if (rota_forkjoin_drain_tasks(pool, &drained) == ROTA_OK)
+        run_list(&drained);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    while (rota_await_termination(pool, ROTA_FOREVER) == ROTA_ENOMEM)
+        continue;
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    ex_check(count(&ran[0]) == accepted);
+}
