@@ -24,7 +24,8 @@
  * Life      a future that nobody holds any more still runs its step. Chains of any length are
  *           worked off in a loop, not by recursion.
  *
- * ROTA_EINVAL for NULL where something is needed, `out` too; ROTA_ENOMEM. Then nothing has happened.
+ * ROTA_EINVAL for NULL where something is needed, `out` too; ROTA_ENOMEM; ROTA_EAGAIN when there is no
+ * thread for a timeout. Then nothing has happened.
  */
 #ifndef ROTA_COMPOSE_H
 #define ROTA_COMPOSE_H

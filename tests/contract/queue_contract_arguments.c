@@ -40,7 +40,7 @@ static void never_shown(void *element, void *ctx)
 }
 
 /*
- * GEN-02, QUEUE-39: ROTA_EINVAL, or as an empty queue without room. ROTA_EINVAL from rota_queue_put,
+ * GEN-02, QUEUE-39: as an empty queue without room, or ROTA_EINVAL from rota_queue_put,
  * rota_queue_offer_timed, rota_queue_transfer, rota_queue_try_transfer, rota_deque_put_front,
  * rota_deque_offer_front, rota_deque_offer_front_timed.
  */

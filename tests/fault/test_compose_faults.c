@@ -10,6 +10,7 @@
 
 #include "base/cache.h"
 #include "compose/compose_internal.h"
+#include "os/fault.h"
 
 #define LATER ROTA_SEC(10)
 
@@ -32,6 +33,7 @@ static int prepare(void **state)
 static int clean_up(void **state)
 {
     test_memory_fail_at(0, false);
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 0, false);
     rota_future_unref(source);
     rota__timer_end(ROTA_FOREVER);
     test_clock_remove();
@@ -172,6 +174,25 @@ static void each_form_is_made_or_not(void **state)
         int (*make)(void) = makes[i];
         test_every_allocation_fails(attempt, undo, &make, ROTA_ENOMEM);
     }
+}
+
+/* GEN-10: the one thread that all share cannot be made; the next time it can. */
+static void without_a_thread_there_is_no_timeout(void **state)
+{
+    rota__cache_flush();
+    size_t live = test_memory_live();
+
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 1, true);
+    assert_status(rota_timeout(source, LATER, &out), ROTA_EAGAIN);
+    assert_status(rota_timeout_value(source, LATER, &probe, &out), ROTA_EAGAIN);
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 0, false);
+    assert_ptr_equal(out, TEST_UNTOUCHED);
+    assert_int_equal(rota_future_dependents(source), 0);
+    rota__timer_end(ROTA_FOREVER);
+    rota__cache_flush();
+    assert_int_equal(test_memory_live(), live);
+    assert_ok(make_timeout());
+    undo(NULL);
 }
 
 static int attempt_delayed(void *arg)
@@ -340,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_source(each_form_is_made_or_not),
+        with_source(without_a_thread_there_is_no_timeout),
         with_source(a_task_is_delayed_or_not),
         with_source(a_retry_is_begun_or_not),
         with_source(a_hedge_has_one_attempt_or_two),

@@ -423,12 +423,55 @@ static void loops_go_on_without_memory_and_threads(void **state)
     }
 }
 
+/* -- A thread whose end cannot be watched for --------------------------------------------- */
+
+static void await_unwatched(void *pool)
+{
+    test_check(rota_await_quiescence(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+}
+
+/* GEN-10: it can do all but wait. */
+static void who_cannot_wait_is_told(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
+    test_thread_join(test_thread_start(await_unwatched, pool));
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+}
+
 /* -- The common pool ---------------------------------------------------------------------- */
+
+static void never_map(const void *in, void *out, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+static void never_init(void *acc, void *ctx)
+{
+}
+
+static void never_fold(void *acc, size_t begin, size_t end, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+static void never_join(void *acc, const void *right, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
 
 /* It is not made before, nor here. */
 static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **state)
 {
+    const rota_reduction never = {1, never_init, never_fold, never_join};
     struct leaf leaf = {.task = ROTA_FJ(be_leaf)};
+    char in[9] = {0};
     atomic_size_t sum = 0;
 
     test_memory_fail_at(1, true);
@@ -437,6 +480,8 @@ static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **
     assert_int_equal(leaf.runs, 1);
     assert_ok(rota_join(&leaf.task));
     assert_status(rota_parallel_for(NULL, 0, 9, 0, add, &sum), ROTA_ENOMEM);
+    assert_status(rota_parallel_map(NULL, in, 1, in, 1, 9, never_map, NULL), ROTA_ENOMEM);
+    assert_status(rota_parallel_reduce(NULL, 0, 9, 0, &never, NULL, in), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
     assert_int_equal(sum, 0);
 }
@@ -455,6 +500,7 @@ int main(void)
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(whichever_thread_is_refused_no_task_is_lost),
         with_faults(without_a_thread_nobody_stands_in),
+        with_faults(who_cannot_wait_is_told),
         with_common_pool(an_invocation_needs_no_memory),
         with_common_pool(loops_go_on_without_memory_and_threads),
     };

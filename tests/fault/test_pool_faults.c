@@ -422,6 +422,28 @@ static void a_task_that_is_passed_on_is_taken_or_not(void **state)
     assert_int_equal(probe.runs, 1);
 }
 
+/* REJ-09: these two give the task to the pool, and say why it was not taken. */
+static void a_handler_that_tries_again_says_what_was_missing(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+    rota_task *task = test_task(test_probe_call(&probe), NULL);
+
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    assert_status(rota_reject_discard_oldest(pool, task, NULL), ROTA_ENOMEM);
+    assert_status(rota_reject_block(pool, task, NULL), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    refuse_threads(1, true);
+    assert_status(rota_reject_discard_oldest(pool, task, NULL), ROTA_EAGAIN);
+    assert_status(rota_reject_block(pool, task, NULL), ROTA_EAGAIN);
+    refuse_threads(0, false);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_ok(rota_reject_block(pool, task, NULL));
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 1);
+}
+
 /* REJ-11: nor does it wait for ever. */
 static void without_a_thread_a_submitter_is_not_blocked(void **state)
 {
@@ -661,6 +683,7 @@ int main(void)
         with_faults(to_stop_a_pool_needs_no_memory),
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_task_that_is_passed_on_is_taken_or_not),
+        with_faults(a_handler_that_tries_again_says_what_was_missing),
         with_faults(without_a_thread_a_submitter_is_not_blocked),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(with_fewer_threads_than_wanted_a_pool_goes_on),

@@ -577,8 +577,8 @@ static void a_submitter_that_is_interrupted_before_is_not_blocked(void **state)
     assert_int_equal(full.rejected.runs + full.rejected.discards, 0);
 }
 
-/* REJ-09, REJ-11: as any submitter, and the task is still the caller's. */
-static void block_called_directly_can_be_interrupted(void **state)
+/* REJ-09, REJ-11: called directly, or for a task that is passed on, which is still the caller's. */
+static void who_is_blocked_with_a_task_in_hand_can_be_interrupted(void **state)
 {
     struct direct one;
     struct full full;
@@ -588,6 +588,9 @@ static void block_called_directly_can_be_interrupted(void **state)
     rota_thread_interrupt(rota_thread_self());
     assert_status(rota_reject_block(full.pool, one.task, NULL), ROTA_EINTERRUPTED);
     assert_false(rota_is_interrupted());
+    assert_ok(rota_pool_set_reject(full.pool, rota_reject_block, NULL));
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_execute_task(full.pool, one.task), ROTA_EINTERRUPTED);
     assert_false(rota_future_is_done(one.future));
     rota_task_run(one.task);
     assert_int_equal(one.probe.runs, 1);
@@ -684,7 +687,7 @@ int main(void)
         test_with_memory(a_blocked_submitter_is_rejected_when_the_pool_is_shut_down),
         test_with_memory(an_interrupt_ends_the_wait_of_a_blocked_submitter),
         test_with_memory(a_submitter_that_is_interrupted_before_is_not_blocked),
-        test_with_memory(block_called_directly_can_be_interrupted),
+        test_with_memory(who_is_blocked_with_a_task_in_hand_can_be_interrupted),
         test_with_memory(on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker),
         test_with_memory(a_worker_runs_the_task_itself_instead_of_waiting_for_itself),
     };

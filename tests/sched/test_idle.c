@@ -71,7 +71,7 @@ static void let_hours_pass(void)
 
 enum { TASKS = 3 };
 
-/* SCHED-20, GEN-15: those that may go do, but for one; none comes again or wakes up now and then. */
+/* SCHED-20, GEN-15: those that may go do, but for one; none comes again or wakes now and then. */
 static void rests(rota_sched_options options, unsigned left)
 {
     rota_executor *sched = counting_sched(options);
