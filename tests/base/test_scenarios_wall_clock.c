@@ -35,7 +35,7 @@ static rota_ns now_by(clockid_t clock)
     return ROTA_SEC(now.tv_sec) + now.tv_nsec;
 }
 
-/* -- An hour ahead, an hour back --------------------------------------------------------- */
+/* -- An hour ahead, an hour back ---------------------------------------------------------- */
 
 static atomic_bool is_over;
 

@@ -4,15 +4,13 @@
  */
 #include "forkjoin.h"
 
-#include <sched.h>
-
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { FRAMES = 50000 };
 #else
 enum { FRAMES = 200000 };
 #endif
 
-enum { WORDS = 16, SELDOM = 64 };
+enum { WORDS = 16, SELDOM = 256 };
 
 struct frame {
     rota_fj task; /* first */
@@ -24,14 +22,23 @@ static void add_one(rota_fj *task)
     ((struct frame *)task)->value++;
 }
 
-/* Now and then another worker has the time to steal it. */
+/* Something above it on the deque, so that it is the one that others steal. */
+static void compute_for_a_while(void)
+{
+    test_fib_task fib = {ROTA_FJ(test_fib), 12, 0};
+
+    rota_fork(&fib.task);
+    test_check(rota_join(&fib.task) == ROTA_OK);
+    test_check(fib.value == 144);
+}
+
 static __attribute__((noinline)) void fork_and_join(unsigned i)
 {
     struct frame frame = {ROTA_FJ(add_one), i};
 
     rota_fork(&frame.task);
     if (i % SELDOM == 0)
-        sched_yield();
+        compute_for_a_while();
     test_check(rota_join(&frame.task) == ROTA_OK);
     test_check(frame.value == i + 1);
 }
