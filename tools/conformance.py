@@ -8,9 +8,9 @@ conformance.py --check [ROOT]      complains of what has no test, and of what is
 conformance.py --self-test         plants one offence of each kind and looks whether it is found
 
 tests/conformance/clauses.txt lists the clauses, tests/conformance/errors.txt the codes that each
-public call may return. A test cites clauses in the comment above it or in one inside of it:
-POOL-09, or POOL-17 to POOL-19. What a helper function or a table cites is cited by the tests of its
-file that use it. A test proves a code where it compares the call with it,
+public call may return. A test cites clauses in the comment above it, in one inside of it, or in the
+heading of its section: POOL-09, or POOL-17 to POOL-19. What a helper function or a table cites is
+cited by the tests of its file that use it. A test proves a code where it compares the call with it,
 
     assert_status(rota_execute(pool, work, NULL), ROTA_EREJECTED);
 
@@ -23,6 +23,7 @@ from collections import defaultdict
 from pathlib import Path
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+HEADING = re.compile(r"^/\* -- .* -+ \*/$", re.MULTILINE)
 # A function or table of a file that clang-format has seen, with the comment directly above it.
 UNIT = re.compile(r"(?P<above>^/\*(?:(?!\*/).)*\*/\n)?^(?P<head>[A-Za-z_][^;{}#]*?)\s*\{\n"
                   r"(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
@@ -51,7 +52,7 @@ def after_call(code, start):
 class Unit:
     """A function or a table: what it uses, cites and compares."""
 
-    def __init__(self, match):
+    def __init__(self, match, heading):
         name = NAME.search(" ".join(match["head"].split()))
         self.name = name and name[name.lastgroup]
         self.is_table = bool(name and name["table"])
@@ -59,7 +60,7 @@ class Unit:
         code = COMMENT.sub(" ", match["body"])
         self.uses = set(re.findall(r"\w+", code))
         self.clauses, self.proofs = set(), set()
-        for comment in COMMENT.findall((match["above"] or "") + match["body"]):
+        for comment in COMMENT.findall(heading + (match["above"] or "") + match["body"]):
             self.read_comment(comment)
         for call in CALL.finditer(code):
             compared = COMPARED.match(code, after_call(code, call.end() - 1))
@@ -74,22 +75,35 @@ class Unit:
             self.proofs.update((call, code) for call in re.findall(r"rota_\w+", calls))
 
 
+def read_units(text):
+    """The functions and tables of a file, by name."""
+    headings = [(match.start(), match[0]) for match in HEADING.finditer(text)]
+    units = {}
+    for match in UNIT.finditer(text):
+        above = [heading for start, heading in headings if start < match.start("head")]
+        unit = Unit(match, above[-1] if above else "")
+        units[unit.name] = unit
+    return units
+
+
+def used_by(units, name):
+    """The unit of that name, and all of its file that it uses."""
+    found, ahead = set(), {name}
+    while ahead:
+        found |= ahead
+        ahead = set().union(*(units[name].uses for name in ahead)) & units.keys() - found
+    return [units[name] for name in found]
+
+
 def read_tests(text):
     """The tests of a file: name, clauses and proofs of each, with those of all that it uses."""
-    units = [unit for unit in map(Unit, UNIT.finditer(text)) if unit.name]
-    by_name = {unit.name: unit for unit in units}
-    run_by_main = by_name["main"].uses if "main" in by_name else set()
-    for unit in units:
-        if not unit.is_test and (unit.is_table or unit.name not in run_by_main):
-            continue
-        reached, ahead = set(), {unit.name}
-        while ahead:
-            reached |= ahead
-            used = set().union(*(by_name[name].uses for name in ahead))
-            ahead = (used & by_name.keys()) - reached
-        parts = [by_name[name] for name in reached]
-        yield (unit.name, set().union(*(part.clauses for part in parts)),
-               set().union(*(part.proofs for part in parts)))
+    units = read_units(text)
+    run_by_main = units["main"].uses if "main" in units else set()
+    for name, unit in units.items():
+        if unit.is_test or name in run_by_main and not unit.is_table:
+            parts = used_by(units, name)
+            yield (name, set().union(*(part.clauses for part in parts)),
+                   set().union(*(part.proofs for part in parts)))
 
 
 # -- The lists, and both together ----------------------------------------------------------------
@@ -124,6 +138,9 @@ class Conformance:
         return not self.clauses[clause].startswith("not offered:")
 
     def complaints(self):
+        return [*self.of_clauses(), *self.of_calls(), *self.of_codes()]
+
+    def of_clauses(self):
         families = {clause.split("-")[0] for clause in self.clauses}
         for clause, what in self.clauses.items():
             if self.is_offered(clause) and not self.clause_tests[clause]:
@@ -132,11 +149,17 @@ class Conformance:
             if clause.split("-")[0] in families and clause not in self.clauses:
                 file, test = tests[0]
                 yield f"{file}: {test} cites {clause}, which does not exist"
-        public = self.public_calls()
+
+    def of_calls(self):
+        headers = [path.read_text(encoding="utf-8")
+                   for path in (self.root / "include/rota").glob("*.h")]
+        public = set(STATUS_CALL.findall(COMMENT.sub("", "\n".join(headers))))
         for call in sorted(public - self.errors.keys()):
             yield f"{call} is not in errors.txt"
         for call in sorted(self.errors.keys() - public):
             yield f"errors.txt: {call} is not in the headers"
+
+    def of_codes(self):
         for call, codes in self.errors.items():
             for code in named(codes):
                 if not self.code_tests[call, code]:
@@ -145,11 +168,6 @@ class Conformance:
             if not {code, "-", "..."} & set(self.errors.get(call, "-")):
                 file, test = tests[0]
                 yield f"{file}: {test} sees ROTA_{code} from {call}, which is not in errors.txt"
-
-    def public_calls(self):
-        headers = [path.read_text(encoding="utf-8")
-                   for path in (self.root / "include/rota").glob("*.h")]
-        return {call for text in headers for call in STATUS_CALL.findall(COMMENT.sub("", text))}
 
 
 # -- The report ----------------------------------------------------------------------------------
@@ -167,8 +185,10 @@ def show(conformance):
 
 
 def files_of(tests):
+    """Links that are named as CTest names the tests, if they lie in a file docs/x.md."""
     files = sorted({file for file, _ in tests})
-    return ", ".join(f"[{Path(file).stem}](../tests/{file})" for file in files)
+    names = [re.sub(r"/(?:test_)?(\w+)\.c$", r".\1", file) for file in files]
+    return ", ".join(f"[{name}](../tests/{file})" for name, file in zip(names, files))
 
 
 def show_markdown(conformance):
@@ -185,7 +205,7 @@ def show_markdown(conformance):
 
 
 def check(conformance):
-    complaints = list(conformance.complaints())
+    complaints = conformance.complaints()
     print("\n".join(complaints), end="\n" if complaints else "")
     offered = [clause for clause in conformance.clauses if conformance.is_offered(clause)]
     codes = sum(len(named(codes)) for codes in conformance.errors.values())
@@ -203,6 +223,7 @@ CLEAN = {
                                      "A-05 five\nA-06 not offered: six\n",
     "tests/conformance/errors.txt": "rota_a EINVAL EBUSY\nrota_b EFULL ...\nrota_code -\n",
     "tests/a/test_a.c": "/* A-09: the head of a file cites nothing */\n\n"
+                        "/* -- Helpers: A-06, A-05 --- */\n\n/* -- Others --- */\n\n"
                         "/* A-01 */\nvoid help(void)\n{\n    call(A); /* A-02, Z-07 */\n}\n\n"
                         "/* A-03 to A-04, ROTA_EFULL from\n * rota_c, rota_b. */\n"
                         "static const int table[] = {\n    1,\n};\n\n"
@@ -210,7 +231,8 @@ CLEAN = {
                         "    check(rota_a(f(1, (2))) == ROTA_EINVAL);\n"
                         "    check(rota_code() == ROTA_EINVAL);\n}\n\n"
                         "int main(void)\n{\n    run(one);\n}\n",
-    "tests/b.c": "/* A-05 */\nEXPLORE(two)\n{\n    assert_status(rota_a(1),\n ROTA_EBUSY);\n}\n",
+    "tests/b.c": "/* -- Last: A-05 --- */\n\n"
+                 "EXPLORE(two)\n{\n    assert_status(rota_a(1),\n  ROTA_EBUSY);\n}\n",
 }
 PLANTED = [
     ("tests/b.c", "A-05", "A-04", "A-05 has no test: five"),
@@ -231,7 +253,7 @@ def complaints_of(files):
             path = Path(root, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        return list(Conformance(root).complaints())
+        return Conformance(root).complaints()
 
 
 def self_test():
