@@ -442,11 +442,11 @@ void rota__crew_unblock(rota__fj_worker *worker)
 
 /* -- Callers that take part ----------------------------------------------- */
 
+/* In a pool without threads for everybody: there is no one else to do it, FJ-07. */
 static bool has_place(rota__fj_pool *pool)
 {
-    unsigned most = pool->parallelism > 0 ? pool->parallelism : 1;
-
-    return rota__crowd_get(crowd_of(pool), FJ_ACTIVE) < most
+    return (pool->parallelism == 0
+            || rota__crowd_get(crowd_of(pool), FJ_ACTIVE) < pool->parallelism)
            && pool->threads + pool->guests < pool->max_threads;
 }
 

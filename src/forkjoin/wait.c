@@ -11,6 +11,8 @@
 
 #include "base/time.h"
 
+#include <limits.h>
+
 enum { MOST_HELPING = 16 }; /* waits inside one another that run any task */
 
 /* -- The waiters of a task ------------------------------------------------ */
@@ -159,6 +161,13 @@ void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
 
 /* -- Any other thread ----------------------------------------------------- */
 
+/* It was run by a stranger, and what it forked may have nobody else. */
+static void help_along(rota_fj *task)
+{
+    if (rota__is_counted(task) && !rota__fj_is_done(task))
+        rota_help_complete((rota_completer *)(void *)task, INT_MAX);
+}
+
 /* It is still in the common pool's inbox: run here, where its forks find workers. */
 static bool run_outside(rota__fj_pool *pool, rota_fj *task)
 {
@@ -171,6 +180,7 @@ static bool run_outside(rota__fj_pool *pool, rota_fj *task)
         return false;
     }
     rota__fj_take_part(pool, rota__crew_enter(pool), task, task); /* unlocks */
+    help_along(task);
     return true;
 }
 
@@ -210,8 +220,9 @@ static int wait_for_others(rota__fj_pool *pool, rota__fj_worker *worker, rota_fj
 
     rota__inbox_put(pool, task);
     status = rota__crew_call_locked(pool);
-    if (status != ROTA_OK && rota__fj_take_back(pool, task)) {
-        rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10 */
+    if ((status != ROTA_OK || pool->parallelism == 0) && rota__fj_take_back(pool, task)) {
+        rota__fj_run_shared(task, NULL); /* there is nobody: GEN-10, FJ-07 */
+        help_along(task);
         if (rota__fj_is_done(task))
             return rota__fj_status(task);
     }
