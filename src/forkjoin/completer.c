@@ -163,13 +163,14 @@ void rota_complete_root(rota_completer *c)
 
 /* -- Failing and cancelling ----------------------------------------------- */
 
-/* False: it is done, and not because it was cancelled, so all above it have been told. The first
-   code stays; it counts only with FAILED. */
+/* False: it is done, and not because it was cancelled, so all above it have been told; or another
+   has been quicker, and goes on with its own code, which stays. It counts only with FAILED. */
 static bool mark_failed(rota_fj *task, int code)
 {
     uintptr_t none = 0;
 
-    rota__cas_acq_rel(rota__fj_word(task, FJ_ERROR), &none, (uintptr_t)(unsigned)code);
+    if (!rota__cas_acq_rel(rota__fj_word(task, FJ_ERROR), &none, (uintptr_t)(unsigned)code))
+        return false;
     return rota__fj_end(task, FJ_FAILED) || (rota__fj_state(task) & FJ_CANCELLED) != 0;
 }
 

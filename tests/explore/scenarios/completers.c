@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completers.c - those that complete, fail, cancel and run a completer at once; and tasks that are
- * taken back out of a fork/join pool as somebody else takes them.
+ * completers.c - those that complete, fail, cancel and run a completer at once.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -47,6 +46,7 @@ static void wait_for(rota__os_word *word)
 {
     while (rota__load_acquire(word) == 0)
         rota__os_wait(word, 0, ROTA_FOREVER);
+    rota__os_wake(word); /* the next who waits */
 }
 
 static uint32_t count(const rota__os_word *word)
@@ -340,16 +340,32 @@ EXPLORE(a_completer_is_completed_as_its_turn_comes)
     end();
 }
 
-static void complete_and_look(void *which)
+static rota__os_word is_told, may_go_on;
+
+static void tell_and_wait(rota_completer *self, rota_completer *caller)
 {
-    rota_complete(which);
-    was_cancelled = count(&ran[A]) == 0; /* it has not begun, and never will */
+    on_completion(self, caller);
+    add(&is_told);
+    wait_for(&may_go_on);
 }
 
-EXPLORE(a_completer_that_is_completed_never_begins)
+/* N1: it has not begun, and never will, also while the completion is only told of. */
+EXPLORE(a_turn_comes_as_a_completion_is_told)
 {
-    run_against(complete_and_look, just_run);
-    ex_check(count(&ran[A]) == 0 || !was_cancelled);
+    begin(1, just_run, just_run, NULL);
+    completer(A)->on_completion = tell_and_wait;
+    rota__store_relaxed(&is_told, 0);
+    rota__store_relaxed(&may_go_on, 0);
+    rota__fj_worker *place = take_place();
+    work_as(place);
+    rota_fork(task(A));
+    ex_thread *other = ex_start(complete, completer(A));
+    wait_for(&is_told);
+    run_all(place);
+    add(&may_go_on);
+    ex_join(other);
+    give_up_place(place);
+    ex_check(count(&ran[A]) == 0 && rota_fj_is_done(task(ROOT)));
     end();
 }
 
@@ -645,160 +661,4 @@ EXPLORE(a_worker_helps_for_nothing_and_waits)
     ex_join(helper);
     ex_check(count(&ran[A]) == 1);
     end();
-}
-
-/* -- Taken back out ----------------------------------------------------------------------------- */
-
-#define NUMBER(i) ((void *)(uintptr_t)(i))
-
-static void begin_tasks(rota_forkjoin_options options)
-{
-    for (int i = 0; i < SIZE; i++)
-        rota__store_relaxed(&ran[i], 0);
-    make_pool(options);
-}
-
-static void *run(void *i)
-{
-    add(&ran[(uintptr_t)i]);
-    return NULL;
-}
-
-static void execute(int i)
-{
-    ex_check(rota_execute(pool, run, NUMBER(i)) == ROTA_OK);
-}
-
-static void poll_and_run(void *unused)
-{
-    rota_task *polled;
-    int found = rota_forkjoin_poll_submission(pool, &polled);
-
-    (void)unused;
-    ex_check(found == ROTA_OK || found == ROTA_EEMPTY);
-    if (found == ROTA_OK)
-        rota_task_run(polled);
-}
-
-static void run_list(rota_task_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        rota_task_run(list->tasks[i]);
-    rota_task_list_free(list);
-}
-
-static void drain_and_run(void *unused)
-{
-    rota_task_list drained;
-
-    (void)unused;
-    ex_check(rota_forkjoin_drain_tasks(pool, &drained) == ROTA_OK);
-    run_list(&drained);
-}
-
-static void end_tasks(int tasks)
-{
-    ex_check(rota_await_termination(pool, ROTA_FOREVER) == ROTA_OK);
-    ex_check(rota_executor_free(pool) == ROTA_OK);
-    for (int i = 0; i < tasks; i++)
-        ex_check(count(&ran[i]) == 1);
-}
-
-/* FJ-27: each is run once, by a worker or by who has taken it, and the pool ends. */
-EXPLORE(a_task_is_polled_as_a_worker_takes_it_and_the_pool_ends)
-{
-    begin_tasks((rota_forkjoin_options){.parallelism = 1});
-    execute(0);
-    ex_thread *other = ex_start(poll_and_run, NULL);
-    ex_check(rota_shutdown(pool) == ROTA_OK);
-    ex_join(other);
-    end_tasks(1);
-}
-
-EXPLORE(tasks_are_drained_as_a_worker_takes_them_and_the_pool_ends)
-{
-    begin_tasks((rota_forkjoin_options){.parallelism = 1});
-    execute(0);
-    execute(1);
-    ex_thread *other = ex_start(drain_and_run, NULL);
-    ex_check(rota_shutdown(pool) == ROTA_OK);
-    ex_join(other);
-    end_tasks(2);
-}
-
-static void *execute_two(void *unused)
-{
-    execute(0);
-    execute(1);
-    return unused;
-}
-
-/* What a worker has queued with itself. */
-EXPLORE(tasks_are_drained_from_the_deque_of_a_worker)
-{
-    begin_tasks((rota_forkjoin_options){.parallelism = 1});
-    ex_check(rota_execute(pool, execute_two, NULL) == ROTA_OK);
-    drain_and_run(NULL); /* that one, or those two */
-    wait_for(&ran[1]);
-    ex_check(rota_shutdown(pool) == ROTA_OK);
-    end_tasks(2);
-}
-
-static void discard(void *i)
-{
-    add(&ran[(uintptr_t)i]);
-}
-
-/* Run, handed over or discarded. */
-EXPLORE(tasks_are_drained_as_the_pool_stops)
-{
-    begin_tasks((rota_forkjoin_options){.parallelism = 1});
-    for (int i = 0; i < 2; i++) {
-        rota_call call = {.fn = run, .arg = NUMBER(i), .discard = discard};
-        ex_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
-    }
-    ex_thread *other = ex_start(drain_and_run, NULL);
-    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
-    ex_join(other);
-    end_tasks(2);
-}
-
-static void *begin_and_wait(void *unused)
-{
-    add(&ran[0]);
-    wait_for(&ran[1]);
-    return unused;
-}
-
-/* W3: two may run at once, also if the second came while somebody drained, and no third may be made. */
-EXPLORE(a_task_comes_as_others_are_drained)
-{
-    begin_tasks((rota_forkjoin_options){.parallelism = 2, .max_threads = 2});
-    ex_check(rota_execute(pool, begin_and_wait, NULL) == ROTA_OK);
-    wait_for(&ran[0]);
-    ex_thread *other = ex_start(drain_and_run, NULL);
-    execute(1);
-    wait_for(&ran[1]);
-    ex_join(other);
-    ex_check(rota_shutdown(pool) == ROTA_OK);
-    end_tasks(2);
-}
-
-/* ROTA_ENOMEM: they are where they were, and run. */
-EXPLORE_WITH_FAULTS(tasks_are_drained_without_memory)
-{
-    rota_forkjoin_options options = {.parallelism = 1, .keep_alive = ROTA_FOREVER};
-    rota_task_list drained;
-
-    rota__store_relaxed(&ran[0], 0);
-    if (rota_forkjoin_new(&options, &pool) != ROTA_OK)
-        return;
-    bool accepted = rota_execute(pool, run, NUMBER(0)) == ROTA_OK;
-    if (rota_forkjoin_drain_tasks(pool, &drained) == ROTA_OK)
-        run_list(&drained);
-    ex_check(rota_shutdown(pool) == ROTA_OK);
-    while (rota_await_termination(pool, ROTA_FOREVER) == ROTA_ENOMEM)
-        continue;
-    ex_check(rota_executor_free(pool) == ROTA_OK);
-    ex_check(count(&ran[0]) == accepted);
 }
