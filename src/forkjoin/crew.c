@@ -241,9 +241,7 @@ void rota__crew_insist(rota__fj_pool *pool)
     rota__fj_settle(pool);
 }
 
-/* With the lock held, which it leaves: one has gone, on whom somebody may have counted. The pool may
-   be gone after that, too. */
-static void hand_on(rota__fj_pool *pool)
+void rota__crew_hand_on(rota__fj_pool *pool)
 {
     if (rota__fj_pool_state(pool) < ROTA_STOP && rota__crew_has_work(pool)
         && needs_one(pool, crowd_of(pool))) {
@@ -388,7 +386,7 @@ void rota__crew_leave(rota__fj_worker *worker)
     worker->self = NULL;
     pool->threads--;
     rota__list_append(&pool->ended, &worker->link);
-    hand_on(pool);
+    rota__crew_hand_on(pool);
 }
 
 void rota__crew_place_is_free(rota__fj_pool *pool)
@@ -475,5 +473,5 @@ void rota__crew_exit(rota__fj_worker *worker)
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
     rota__crew_place_is_free(pool);
     put_worker(pool, worker);
-    hand_on(pool);
+    rota__crew_hand_on(pool);
 }

@@ -358,6 +358,10 @@ int rota__crew_call_locked(rota__fj_pool *pool);
 /* The same, until there is a worker for tasks that were accepted, or the tasks are gone. */
 void rota__crew_insist(rota__fj_pool *pool);
 
+/* With the lock held, which it leaves: one has gone, on whom somebody may have counted. The pool may
+   be gone after that, too. */
+void rota__crew_hand_on(rota__fj_pool *pool);
+
 bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
 
 /* One is not active any more, and has not looked at all: those whose tasks are private, as enough

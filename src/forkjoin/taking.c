@@ -92,11 +92,9 @@ static void begin(rota__fj_pool *pool)
 
 static void end(rota__fj_pool *pool)
 {
-    if (rota__crew_has_work(pool))
-        rota__crew_call(pool);
     rota__mutex_lock(&pool->lock);
     pool->guests--;
-    rota__crew_insist(pool); /* unlocks */
+    rota__crew_hand_on(pool); /* unlocks */
 }
 
 int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained)
