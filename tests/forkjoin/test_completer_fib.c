@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A computation of completers, which fails, is cancelled, invoked and joined with others, in every
+ * kind of pool: what CountedCompleterTest has of it.
+ */
+#include "completers.h"
+
+enum { MOST = 128, CODE = 21 }; /* fib(9) has 109 of them */
+
+typedef struct grove grove;
+typedef struct fib {
+    rota_completer completer; /* first */
+    grove *grove;
+    int n;
+    int value;
+    struct fib *parts[2];
+} fib;
+
+struct grove {
+    fib fibs[MOST];
+    atomic_uint used;
+    bool fails; /* at the leaves */
+    rota_executor *pool;
+};
+
+static void compute(rota_completer *self);
+static void merge(rota_completer *self, rota_completer *caller);
+
+static fib *new_fib(grove *here, fib *parent, int n)
+{
+    fib *made = &here->fibs[atomic_fetch_add(&here->used, 1)];
+
+    *made = (fib){.completer = ROTA_COMPLETER(compute, parent != NULL ? &parent->completer : NULL),
+                  .grove = here,
+                  .n = n};
+    made->completer.on_completion = merge;
+    return made;
+}
+
+static void compute(rota_completer *self)
+{
+    fib *f = (fib *)self;
+
+    f->grove->pool = f->completer.parent == NULL ? rota_fj_pool() : f->grove->pool;
+    if (f->n <= 1 && f->grove->fails) {
+        rota_fj_fail(&self->task, CODE);
+        return;
+    }
+    if (f->n > 1) {
+        rota_set_pending(self, 2);
+        for (int i = 0; i < 2; i++)
+            f->parts[i] = new_fib(f->grove, f, f->n - 1 - i);
+        rota_fork(&f->parts[0]->completer.task);
+        rota_fork(&f->parts[1]->completer.task);
+    }
+    rota_try_complete(self);
+}
+
+static void merge(rota_completer *self, rota_completer *caller)
+{
+    fib *f = (fib *)self;
+
+    f->value = f->n <= 1 ? f->n : f->parts[0]->value + f->parts[1]->value;
+}
+
+static rota_fj *plant(grove *here, int n, bool fails)
+{
+    atomic_store(&here->used, 0);
+    here->fails = fails;
+    here->pool = NULL;
+    return &new_fib(here, NULL, n)->completer.task;
+}
+
+static bool has_value(const grove *here, int value)
+{
+    const fib *root = &here->fibs[0];
+
+    return rota_fj_is_done(&root->completer.task) && rota_fj_error(&root->completer.task) == 0
+           && root->value == value;
+}
+
+static bool has_failed(const grove *here)
+{
+    const fib *root = &here->fibs[0];
+
+    return rota_fj_is_done(&root->completer.task) && rota_fj_error(&root->completer.task) == CODE;
+}
+
+static void all_is_quiet(void)
+{
+    test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
+}
+
+/* -- It succeeds -------------------------------------------------------------------------- */
+
+/* CCT-15, CCT-16, CCT-33, CCT-35, CCT-56, CCT-57 */
+static void invoked_it_has_a_value(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, false);
+
+    test_check(rota_invoke(rota_fj_pool(), root) == ROTA_OK);
+    test_check(has_value(&here, 21));
+    test_check(here.pool == rota_fj_pool());
+}
+
+/* CCT-17, CCT-18, CCT-20, CCT-58, CCT-59, CCT-61 */
+static void forked_and_joined_it_has_a_value(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, false);
+
+    rota_fork(root);
+    test_check(rota_join(root) == ROTA_OK);
+    test_check(has_value(&here, 21));
+    test_check(rota_join(root) == ROTA_OK);
+}
+
+/* CCT-21, CCT-62 */
+static void forked_it_is_done_when_the_pool_is_quiet(void)
+{
+    grove here;
+
+    rota_fork(plant(&here, 8, false));
+    all_is_quiet();
+    test_check(has_value(&here, 21));
+    test_check(test_fj_stats(rota_fj_pool()).queued == 0);
+}
+
+/* Never forked it runs at the join. */
+static void joined_it_has_a_value(void)
+{
+    grove here;
+
+    test_check(rota_join(plant(&here, 9, false)) == ROTA_OK);
+    test_check(has_value(&here, 34));
+}
+
+/* -- It fails: CC-07 ---------------------------------------------------------------------- */
+
+/* CCT-22, CCT-63 */
+static void invoked_it_fails(void)
+{
+    grove here;
+
+    test_check(rota_invoke(rota_fj_pool(), plant(&here, 8, true)) == ROTA_EFAILED);
+    test_check(has_failed(&here));
+    all_is_quiet();
+}
+
+/* CCT-24, CCT-27, CCT-65, CCT-68 */
+static void forked_and_joined_it_fails(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, true);
+
+    rota_fork(root);
+    test_check(rota_join(root) == ROTA_EFAILED);
+    test_check(has_failed(&here));
+    test_check(!rota_fj_cancel(root));
+    all_is_quiet();
+}
+
+/* CCT-38, CCT-74 */
+static void failed_before_it_is_invoked_it_does_not_begin(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, false);
+
+    rota_fj_fail(root, CODE);
+    test_check(rota_invoke(rota_fj_pool(), root) == ROTA_EFAILED);
+    test_check(has_failed(&here));
+    test_check(atomic_load(&here.used) == 1);
+}
+
+/* -- It is cancelled: CC-11 --------------------------------------------------------------- */
+
+/* CCT-28, CCT-69 */
+static void cancelled_before_it_is_invoked_it_does_not_begin(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, false);
+
+    test_check(rota_fj_cancel(root));
+    test_check(rota_invoke(rota_fj_pool(), root) == ROTA_ECANCELED);
+    test_check(atomic_load(&here.used) == 1);
+}
+
+/* CCT-30, CCT-32, CCT-71, CCT-73 */
+static void cancelled_before_it_is_forked_it_does_not_begin(void)
+{
+    grove here;
+    rota_fj *root = plant(&here, 8, false);
+
+    test_check(rota_fj_cancel(root));
+    rota_fork(root);
+    test_check(rota_join(root) == ROTA_ECANCELED);
+    all_is_quiet();
+    test_check(atomic_load(&here.used) == 1);
+}
+
+/* -- Several ------------------------------------------------------------------------------ */
+
+/* CCT-39, CCT-75 */
+static void two_are_invoked(void)
+{
+    grove a, b;
+    rota_fj *first = plant(&a, 8, false);
+
+    test_check(rota_invoke_both(first, plant(&b, 9, false)) == ROTA_OK);
+    test_check(has_value(&a, 21) && has_value(&b, 34));
+}
+
+/* CCT-40, CCT-42, CCT-76, CCT-78 */
+static void many_are_invoked(void)
+{
+    grove a, b, c;
+
+    for (size_t count = 1; count <= 3; count += 2) {
+        rota_fj *roots[] = {plant(&a, 8, false), plant(&b, 9, false), plant(&c, 7, false)};
+        test_check(rota_invoke_many(roots, count) == ROTA_OK);
+        test_check(has_value(&a, 21));
+        test_check(count == 1 || (has_value(&b, 34) && has_value(&c, 13)));
+    }
+}
+
+/* CCT-43, CCT-79 */
+static void with_none_among_them_no_one_begins(void)
+{
+    grove a, b;
+    rota_fj *roots[] = {plant(&a, 8, false), plant(&b, 9, false), NULL};
+
+    test_check(rota_invoke_many(roots, 3) == ROTA_EINVAL);
+    all_is_quiet();
+    test_check(atomic_load(&a.used) == 1 && atomic_load(&b.used) == 1);
+}
+
+/* CCT-44, CCT-45, CCT-80, CCT-81 */
+static void one_of_two_fails(void)
+{
+    grove a, b;
+    rota_fj *first = plant(&a, 8, false);
+
+    test_check(rota_invoke_both(first, plant(&b, 9, true)) == ROTA_EFAILED);
+    test_check(has_value(&a, 21) && has_failed(&b));
+    all_is_quiet();
+    first = plant(&a, 8, true);
+    test_check(rota_invoke_many(&first, 1) == ROTA_EFAILED);
+    test_check(has_failed(&a));
+    all_is_quiet();
+}
+
+/* CCT-46, CCT-82 */
+static void one_of_three_fails(void)
+{
+    grove a, b, c;
+    rota_fj *roots[] = {plant(&a, 8, false), plant(&b, 9, true), plant(&c, 7, false)};
+
+    test_check(rota_invoke_many(roots, 3) == ROTA_EFAILED);
+    test_check(has_value(&a, 21) && has_failed(&b) && has_value(&c, 13));
+    all_is_quiet();
+}
+
+/* -- Alone: the own deque ----------------------------------------------------------------- */
+
+/* CCT-48 */
+static void the_newest_is_taken_back(void)
+{
+    grove a, b;
+    rota_fj *older = plant(&a, 8, false), *newer = plant(&b, 9, false);
+
+    rota_fork(older);
+    rota_fork(newer);
+    test_check(rota_unfork(newer));
+    all_is_quiet();
+    test_check(has_value(&a, 21));
+    test_check(!rota_fj_is_done(newer) && atomic_load(&b.used) == 1);
+}
+
+/* CCT-49 */
+static void those_in_the_deque_are_surplus(void)
+{
+    grove a, b, c;
+
+    rota_fork(plant(&a, 7, false));
+    rota_fork(plant(&b, 9, false));
+    rota_fork(plant(&c, 8, false));
+    test_check(rota_fj_surplus() == 3);
+    all_is_quiet();
+    test_check(rota_fj_surplus() == 0);
+    test_check(has_value(&a, 13) && has_value(&b, 34) && has_value(&c, 21));
+}
+
+/* -- By an ordinary thread ---------------------------------------------------------------- */
+
+/* CCT-34: it takes part, and is a worker meanwhile. */
+static void an_ordinary_thread_invokes_it(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    grove here;
+
+    assert_ok(rota_invoke(pool, plant(&here, 8, false)));
+    assert_true(has_value(&here, 21));
+    assert_ptr_equal(here.pool, pool);
+    assert_status(rota_invoke(pool, plant(&here, 8, true)), ROTA_EFAILED);
+    assert_ok(rota_await_quiescence(pool, ROTA_FOREVER));
+    assert_true(has_failed(&here));
+    assert_ok(rota_close(pool));
+}
+
+int main(void)
+{
+    const test_lesson lessons[] = {
+        test_anywhere(invoked_it_has_a_value),
+        test_anywhere(forked_and_joined_it_has_a_value),
+        test_anywhere(forked_it_is_done_when_the_pool_is_quiet),
+        test_anywhere(joined_it_has_a_value),
+        test_anywhere(invoked_it_fails),
+        test_anywhere(forked_and_joined_it_fails),
+        test_anywhere(failed_before_it_is_invoked_it_does_not_begin),
+        test_anywhere(cancelled_before_it_is_invoked_it_does_not_begin),
+        test_anywhere(cancelled_before_it_is_forked_it_does_not_begin),
+        test_anywhere(two_are_invoked),
+        test_anywhere(many_are_invoked),
+        test_anywhere(with_none_among_them_no_one_begins),
+        test_anywhere(one_of_two_fails),
+        test_anywhere(one_of_three_fails),
+        test_alone(the_newest_is_taken_back),
+        test_alone(those_in_the_deque_are_surplus),
+    };
+    const struct CMUnitTest tests[] = {test_with_memory(an_ordinary_thread_invokes_it)};
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL)
+           + test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
+}
