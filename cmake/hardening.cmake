@@ -42,6 +42,8 @@ endfunction()
 function(rota_harden_link target)
     # Its threads outlive a dlclose: the code has to stay, in every build.
     rota_link_flags(${target} -Wl,-z,nodelete)
+    # It calls itself, also in a program that has another copy inside and shows its names.
+    rota_link_flags(${target} -Wl,-Bsymbolic)
     if(NOT ROTA_INSTRUMENT) # the sanitizers leave symbols for the program to bring
         rota_link_flags(${target} -Wl,-z,defs)
     endif()
