@@ -321,7 +321,7 @@ static void an_interrupt_ends_a_wait_and_takes_nothing(void **state)
     service_free(&service);
 }
 
-/* ECT-07, GEN-04, GEN-06 */
+/* ECT-07, ECS-03, GEN-04, GEN-06 */
 static void a_timed_poll_is_not_early(void **state)
 {
     static const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(2)};

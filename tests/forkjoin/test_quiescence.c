@@ -179,7 +179,7 @@ static void fork_and_help(void *arg)
     test_check(rota_fj_surplus() <= 0);
 }
 
-/* FJT-17, FJT-16 */
+/* FJT-17, FJT-16, FJ-22 */
 static void a_worker_runs_all_there_is_meanwhile(void **state)
 {
     for (unsigned n = 1; n <= 3; n++) {

@@ -89,7 +89,7 @@ static void what_is_read_is_what_was_given_and_can_be_given_back(void **state)
     assert_ok(rota_close(second));
 }
 
-/* SCHED-01, FACT-03 */
+/* SCHED-01, FACT-04 */
 static void what_cannot_be_is_refused(void **state)
 {
     rota_executor *out = TEST_UNTOUCHED;

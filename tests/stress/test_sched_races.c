@@ -160,7 +160,7 @@ static void make_series(void *arg)
         schedule(round, 0, test_random_below(&round->all.random, 2) == 0 ? 1 : -ROTA_US(1));
 }
 
-/* F4, SCHED-11: however often they ran. */
+/* F4, OWN-19: however often they ran. */
 static void all_were_discarded_once(void *arg)
 {
     struct round *round = arg;

@@ -404,7 +404,7 @@ static void *beat_twice(void *unused)
     return ++beats == 2 ? rota_fail(7) : NULL;
 }
 
-/* SCHED-11: whoever runs it. */
+/* SCHED-14, SCHED-16: whoever runs it. */
 EXPLORE(a_series_runs_on_two_workers)
 {
     rota_future *future;
