@@ -61,17 +61,24 @@ static void take_public(rota__fj_pool *pool, rota__deque *deque, rota__chain *ta
     }
 }
 
+static void take_from_deques(rota__fj_pool *pool, rota__chain *taken)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++)
+        take_public(pool, &rota__load_relaxed(&pool->workers[i])->deque, taken);
+}
+
 static void take_all(rota__fj_pool *pool, rota__chain *taken)
 {
     rota__fj_worker *me = rota__fj_me();
-    uint32_t made = rota__load_acquire(&pool->made);
 
     take_submissions(pool, taken);
     if (me != NULL && me->pool == pool)
         rota__deque_open(&me->deque);
-    rota__crew_force(pool);
-    for (uint32_t i = 0; i < made; i++)
-        take_public(pool, &rota__load_relaxed(&pool->workers[i])->deque, taken);
+    take_from_deques(pool, taken);
+    if (rota__crew_force(pool)) /* where nothing public is left */
+        take_from_deques(pool, taken);
 }
 
 static void give_all_back(rota__fj_pool *pool, rota__chain *taken)
