@@ -187,7 +187,7 @@ static rota_fj *pop(rota__deque *deque)
         if (top - 1 < split_in(shared) && !reclaim(deque, &shared, top))
             continue;
         set_top(deque, top - 1, chunk_of(top - 1)); /* Q3 */
-        return *slot(deque, top - 1);
+        return rota__load_relaxed(slot_word(deque, top - 1));
     }
     lower_top(deque, top);
     return NULL;

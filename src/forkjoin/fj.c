@@ -252,7 +252,8 @@ static bool take_back(rota_fj *task)
     rota__deck *deck = rota__fj_deck();
     rota_fj **top = rota__load_relaxed(&deck->top);
 
-    if (top <= rota__load_relaxed(&deck->floor) || top[-1] != task)
+    if (top <= rota__load_relaxed(&deck->floor)
+        || rota__load_relaxed((rota__atomic(rota_fj *) *)(void *)(top - 1)) != task)
         return false;
     rota__store_relaxed(&deck->top, top - 1);
     rota__compiler_barrier();

@@ -140,10 +140,24 @@ static void help_anybody(rota__fj_worker *worker, const rota_fj *task)
     worker->helping--;
 }
 
+/* It was taken by mistake and given back (rota__fj_give_back), where there may be nobody to run it. */
+static bool take_given_back(rota__fj_pool *pool, const rota_fj *task)
+{
+    bool is_mine;
+
+    look_until_done(task, true);
+    if ((rota__fj_state(task) & (FJ_OUTSIDE | FJ_SHARED | FJ_COUNTED)) != FJ_OUTSIDE)
+        return false;
+    rota__mutex_lock(&pool->lock);
+    is_mine = rota__inbox_remove(pool, task);
+    rota__mutex_unlock(&pool->lock);
+    return is_mine;
+}
+
 void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
 {
     rota__fj_pool *pool = worker->pool;
-    bool is_done;
+    bool is_done, is_mine;
 
     if (rota__is_counted(task))
         help_anybody(worker, task);
@@ -155,8 +169,12 @@ void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
     if (is_done)
         return;
     rota__crew_block(worker, false);
-    wait_until_done(task);
+    is_mine = take_given_back(pool, task);
+    if (!is_mine)
+        wait_until_done(task);
     rota__crew_unblock(worker);
+    if (is_mine)
+        rota__fj_run_entry(worker, task, false);
 }
 
 /* -- Any other thread ----------------------------------------------------- */

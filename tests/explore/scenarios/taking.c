@@ -164,6 +164,37 @@ EXPLORE(a_task_comes_as_others_are_drained)
     end(1);
 }
 
+static void run_second(rota_fj *self)
+{
+    (void)self;
+    run(NUMBER(1));
+}
+
+static void fork_behind_a_task(rota_fj *self)
+{
+    rota_fj child = ROTA_FJ(run_second);
+
+    (void)self;
+    execute(0);
+    rota_fork(&child);
+    ex_check(rota_join(&child) == ROTA_OK);
+}
+
+/* FJ-20: who drains may take a fork for the task before it; it is joined where it was put. */
+EXPLORE(a_fork_is_taken_for_a_task_as_it_is_joined)
+{
+    rota_fj root = ROTA_FJ(fork_behind_a_task);
+
+    begin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1});
+    ex_thread *first = ex_start(drain_and_run, NULL);
+    ex_thread *second = ex_start(drain_and_run, NULL);
+    ex_check(rota_invoke(pool, &root) == ROTA_OK);
+    ex_join(first);
+    ex_join(second);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    end(2);
+}
+
 /* ROTA_ENOMEM: they are where they were, and run. */
 EXPLORE_WITH_FAULTS(tasks_are_drained_without_memory)
 {
