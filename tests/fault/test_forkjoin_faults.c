@@ -258,6 +258,29 @@ static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
     assert_int_equal(probe.runs, QUEUED);
 }
 
+/* FJ-27: "they are where they were", and run. */
+static void what_cannot_be_handed_over_stays(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    rota_task_list list = {NULL, 77};
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    for (int i = 0; i < QUEUED; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    rota__cache_flush();
+    test_memory_fail_at(1, true);
+    assert_status(rota_forkjoin_drain_tasks(pool, &list), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_int_equal(list.count, 77);
+    assert_int_equal(test_fj_stats(pool).submissions, QUEUED);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, QUEUED);
+}
+
 static void to_stop_a_pool_needs_no_memory(void **state)
 {
     test_probe probe = {.error = 0};
@@ -495,6 +518,7 @@ int main(void)
         with_faults(a_fork_without_room_runs_at_once),
         with_faults(a_worker_without_memory_is_told),
         with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
+        with_faults(what_cannot_be_handed_over_stays),
         with_faults(to_stop_a_pool_needs_no_memory),
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
