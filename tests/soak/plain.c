@@ -114,18 +114,31 @@ static int by_seed(const void *a, const void *b, void *ctx)
 static rota_queue *any_queue(test_random *random)
 {
     rota_queue *queue = NULL;
+    int status = ROTA_OK;
 
-    switch (test_random_below(random, 4)) {
+    switch (test_random_below(random, 8)) {
     case 0:
-        return test_any_queue(random);
     case 1:
-        test_check(rota_priority_queue(by_seed, NULL, &queue) == ROTA_OK);
-        return queue;
+        return test_any_queue(random);
     case 2:
         return test_array(1 + test_random_below(random, 2000));
+    case 3:
+        status = rota_priority_queue(by_seed, NULL, &queue);
+        break;
+    case 4:
+        status = rota_deque(1 + test_random_below(random, 100), &queue);
+        break;
+    case 5:
+        status = rota_transfer_queue(&queue);
+        break;
+    case 6:
+        status = rota_fair_handoff_queue(&queue);
+        break;
     default:
-        return NULL;
+        break;
     }
+    test_check(status == ROTA_OK);
+    return queue;
 }
 
 rota_executor *plain_make(struct station *station, test_random *random)

@@ -28,13 +28,23 @@ static void submit_some(struct station *station, test_random *random, bool is_pl
     }
 }
 
-static void cancel_some(struct station *station, test_random *random)
+static void end_early(struct item *item, rota_future *future, test_random *random)
+{
+    size_t how = test_random_below(random, 8);
+
+    if (how == 0)
+        item_complete(item, future);
+    else
+        item_cancel(item, future, how % 2 == 0);
+}
+
+static void end_some_early(struct station *station, test_random *random)
 {
     for (size_t left = 1 + test_random_below(random, 8); left > 0; left--) {
         struct item *item = station_any(station, random);
         rota_future *future = item != NULL ? atomic_load(&item->future) : NULL;
         if (future != NULL)
-            item_cancel(item, future, test_random_below(random, 2) == 0);
+            end_early(item, future, random);
     }
 }
 
@@ -106,7 +116,7 @@ static void make_move(struct station *station, test_random *random)
     else if (which < 10)
         submit_some(station, random, false, 100);
     else if (which < 12)
-        cancel_some(station, random);
+        end_some_early(station, random);
     else if (which < 13)
         wait_for_any(station, random);
     else

@@ -9,6 +9,9 @@
 #include "soak.h"
 
 #include <dirent.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <unistd.h>
 
@@ -37,10 +40,11 @@ static size_t entries_in(const char *path)
 {
     DIR *folder = opendir(path);
     size_t count = 0;
+    const struct dirent *entry;
 
     test_check(folder != NULL);
-    while (readdir(folder) != NULL)
-        count++;
+    while ((entry = readdir(folder)) != NULL)
+        count += entry->d_name[0] != '.';
     closedir(folder);
     return count;
 }
@@ -56,13 +60,22 @@ static size_t resident_bytes(void)
     return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* What malloc keeps for later is not in use. */
+static void trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 static struct quiet look(void)
 {
     rota__cache_flush();
+    trim();
     return (struct quiet){
         .blocks = test_memory_live() - common_blocks(),
         .rss = resident_bytes(),
-        .descriptors = entries_in("/proc/self/fd"),
+        .descriptors = entries_in("/proc/self/fd") - 1, /* less the folder itself */
         .threads = entries_in("/proc/self/task"),
     };
 }
@@ -71,12 +84,16 @@ static struct quiet look(void)
    they have been idle for a while. */
 static bool have_threads_left(void *arg)
 {
-    (void)arg;
     return entries_in("/proc/self/task") == first.threads;
+}
+
+static void do_nothing(void *arg)
+{
 }
 
 void quiet_begin(void)
 {
+    test_thread_join(test_thread_start(do_nothing, NULL)); /* the thread sanitizer adds its own */
     rota__fj_common()->keep_alive = ROTA_MS(2);
     first = look();
 }

@@ -4,6 +4,7 @@
  *
  *   main.c      the command line, rounds, what is printed
  *   quiet.c     between two rounds: memory, descriptors and threads are as at first
+ *   trend.c     does memory grow?
  *   player.c    threads that make random moves at random stations
  *   station.c   a station: an executor, its items; ended, settled and made anew
  *   item.c      what became of one submission
@@ -59,6 +60,8 @@ struct item {
     atomic_bool dropped;      /* ... or discarded there, instead of being accepted */
     atomic_bool is_disturbed; /* somebody may have cancelled it, ... */
     atomic_bool is_cancelled; /* ... or has */
+    atomic_bool is_claimed;   /* somebody completes it by hand, ... */
+    atomic_bool is_given;     /* ... or has */
 };
 
 /* How many ended how. */
@@ -70,14 +73,16 @@ rota_call item_call(struct item *item);
 void item_step(struct item *item); /* a step, or an attempt, runs */
 bool item_is_met(const struct item *item);
 void item_cancel(struct item *item, rota_future *future, bool now);
+void item_complete(struct item *item, rota_future *future); /* by hand */
 void item_settle(struct item *item, struct counts *counts); /* when nothing can come any more */
 
 bool item_is_in(const rota_task *task); /* else the task is one of the library's own */
 struct item *item_of(const rota_task *task);
 
 extern _Thread_local bool is_worker; /* of an executor with hooks */
-extern _Thread_local const struct item
-    *in_question; /* this thread's rejection handler decides on it */
+
+/* This thread's rejection handler decides on it. */
+extern _Thread_local const struct item *in_question;
 
 /* -- Stations -------------------------------------------------------------------------------- */
 
@@ -135,9 +140,12 @@ extern struct station stations[STATIONS];
 void station_init(struct station *station);
 void station_open(struct station *station, const struct kind *kind, test_random *random);
 size_t station_used(const struct station *station);
-struct item *station_item(struct station *station, test_random *random); /* NULL: all are used up */
-struct item *station_any(struct station *station,
-                         test_random *random);                   /* of the used; NULL: none */
+void stations_describe(void);
+
+/* One that is new, or NULL when all are used up; and one of the used, or NULL. */
+struct item *station_item(struct station *station, test_random *random);
+struct item *station_any(struct station *station, test_random *random);
+
 bool station_submit(struct station *station, struct item *item); /* false: it was refused */
 bool station_noted(struct item *item, int status);               /* what a submission returned */
 
@@ -187,5 +195,11 @@ struct quiet {
 /* First, without executors; and after each round: ends the process if something is left. */
 void quiet_begin(void);
 struct quiet quiet_check(void);
+
+/* How memory in use changes: bytes an hour, once there is enough to tell, and how wrong that may be. */
+void trend_add(rota_ns at, size_t bytes);
+bool trend_is_known(void);
+double trend_slope(double *error);
+void trend_check(void);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "soak.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,18 @@ void station_open(struct station *station, const struct kind *kind, test_random 
         station->policies[i] = (struct policy){station, test_policies[i]};
     station->executor = kind->make(station, random);
     atomic_fetch_add(&all.executors, 1);
+}
+
+/* For who must know why nothing goes on. */
+void stations_describe(void)
+{
+    char line[200];
+
+    for (size_t i = 0; i < STATIONS; i++) {
+        rota_executor_describe(stations[i].executor, line, sizeof line);
+        fprintf(stderr, "%s (%s)%s\n", line, stations[i].kind->name,
+                atomic_load(&stations[i].is_ending) ? ", is ending" : "");
+    }
 }
 
 /* -- Items -------------------------------------------------------------------------------- */
