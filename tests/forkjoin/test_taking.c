@@ -33,6 +33,9 @@ static void busy_init(struct busy *busy)
     test_occupy(busy->pool, &busy->gate, 1);
 }
 
+/* In which they were queued. */
+static const unsigned order[] = {0, 1, 2, 3, 4, 5};
+
 static void busy_end(struct busy *busy)
 {
     test_gate_open(&busy->gate);
@@ -62,9 +65,8 @@ static void run_all(rota_task_list *list)
 
 static void the_oldest_from_outside_is_taken_first(void **state)
 {
-    const unsigned order[] = {0, 1, 2, 3, 4, 5};
     struct busy busy;
-    rota_task *task = TEST_UNTOUCHED;
+    rota_task *task;
 
     busy_init(&busy);
     queue_notes(&busy);
@@ -75,18 +77,15 @@ static void the_oldest_from_outside_is_taken_first(void **state)
         rota_task_run(task);
         assert_ok(rota_future_get(busy.futures[i], NULL));
     }
-    task = TEST_UNTOUCHED;
     assert_status(rota_forkjoin_poll_submission(busy.pool, &task), ROTA_EEMPTY);
-    assert_ptr_equal(task, TEST_UNTOUCHED);
     busy_end(&busy);
     test_journal_is(&busy.journal, order, QUEUED);
     unref_futures(&busy);
 }
 
-/* What is left runs as if nothing had been. */
 static void what_is_not_taken_runs(void **state)
 {
-    const unsigned order[] = {1, 2, 3, 4, 5, 0};
+    const unsigned oldest_last[] = {1, 2, 3, 4, 5, 0};
     struct busy busy;
     rota_task *task;
 
@@ -96,7 +95,7 @@ static void what_is_not_taken_runs(void **state)
     busy_end(&busy);
     assert_int_equal(rota_future_state_of(busy.futures[0]), ROTA_FUTURE_PENDING);
     rota_task_run(task); /* the pool is gone */
-    test_journal_is(&busy.journal, order, QUEUED);
+    test_journal_is(&busy.journal, oldest_last, QUEUED);
     unref_futures(&busy);
 }
 
@@ -112,8 +111,8 @@ static void a_cancelled_one_is_taken_as_it_is(void **state)
     busy_init(&busy);
     assert_ok(rota_submit_call(busy.pool, &call, &future));
     assert_true(rota_future_cancel(future));
-    if (rota_forkjoin_poll_submission(busy.pool, &task) == ROTA_OK)
-        rota_task_run(task);
+    assert_ok(rota_forkjoin_poll_submission(busy.pool, &task));
+    rota_task_run(task);
     busy_end(&busy);
     assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_CANCELED);
     rota_future_unref(future);
@@ -125,7 +124,6 @@ static void a_cancelled_one_is_taken_as_it_is(void **state)
 
 static void all_from_outside_are_drained_in_their_order(void **state)
 {
-    const unsigned order[] = {0, 1, 2, 3, 4, 5};
     struct busy busy;
     rota_task_list list = {NULL, 77};
 
@@ -209,10 +207,9 @@ static void the_deque_of_a_busy_worker_is_drained(void **state)
     assert_int_equal(test_fj_stats(busy.pool).queued, QUEUED);
     assert_status(rota_forkjoin_poll_submission(busy.pool, &task), ROTA_EEMPTY);
     assert_ok(rota_forkjoin_drain_tasks(busy.pool, &list));
-    size_t drained = list.count;
+    assert_true(list.count == QUEUED || !rota__os_barrier()); /* where the system can do that */
     run_all(&list);
     busy_end(&busy);
-    assert_true(drained == QUEUED || !rota__os_barrier()); /* where the system can do that */
     assert_int_equal(busy.journal.count, QUEUED);
     are_all(&busy, ROTA_FUTURE_SUCCEEDED);
     unref_futures(&busy);
@@ -251,7 +248,6 @@ static void what_is_public_does_not_hide_what_is_private(void **state)
 
 static void drain_own(void *arg)
 {
-    const unsigned order[] = {0, 1, 2, 3, 4, 5};
     struct busy *busy = arg;
     rota_task_list list = {NULL, 77};
 
@@ -260,9 +256,8 @@ static void drain_own(void *arg)
     test_check(list.count == QUEUED);
     are_all(busy, ROTA_FUTURE_PENDING);
     run_all(&list);
-    test_check(atomic_load(&busy->journal.count) == QUEUED);
     for (unsigned i = 0; i < QUEUED; i++)
-        test_check(busy->journal.numbers[i] == order[i]);
+        test_check(busy->journal.numbers[i] == i);
 }
 
 /* By a worker of the pool, and by a caller that takes part. */
@@ -320,7 +315,6 @@ static void drained_after_a_shutdown_a_pool_ends(void **state)
         rota_task_list list = {NULL, 0};
         rota_task *task = NULL;
         struct busy busy;
-
         busy_init(&busy);
         queue_notes(&busy);
         assert_ok(rota_shutdown(busy.pool));
@@ -353,7 +347,6 @@ static void of_an_ended_pool_there_is_nothing(void **state)
     assert_status(rota_forkjoin_poll_submission(pool, &task), ROTA_EEMPTY);
     assert_ok(rota_forkjoin_drain_tasks(pool, &list));
     assert_int_equal(list.count, 0);
-    assert_ptr_equal(task, TEST_UNTOUCHED);
     rota_task_list_free(&list);
     assert_ok(rota_executor_free(pool));
 }
