@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "sweep.h"
+
+#include "base/cache.h"
+#include "os/fault.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const sweep_kind_names[SWEEP_KINDS] = {"memory", "thread", "exit", "event",
+                                                   "wait",   "wake",   "stop", "jump"};
+
+sweep_stage stage;
+sweep_given given;
+
+/* -- Whose requests count ----------------------------------------------------------------- */
+
+typedef enum side { THERE, HERE, SPARED } side; /* the library's threads, the caller, partners */
+
+static _Thread_local side my_side = THERE;
+static atomic_int aim = SPARED; /* at the threads of that side */
+
+static bool counts(void)
+{
+    return my_side != SPARED && (int)my_side == atomic_load_explicit(&aim, memory_order_relaxed);
+}
+
+void sweep_spare_this_thread(void)
+{
+    my_side = SPARED;
+}
+
+/* -- Faults ------------------------------------------------------------------------------- */
+
+struct fault {
+    sweep_kind kind;
+    unsigned nth; /* 0: none */
+    bool onwards;
+};
+
+enum { STANDSTILL = 50 }; /* readings of the clock: it must go on before the call is over */
+
+static const rota__fault_kind os_kinds[SWEEP_KINDS] = {
+    [SWEEP_THREAD] = ROTA__FAULT_THREAD_START, [SWEEP_EXIT] = ROTA__FAULT_THREAD_EXIT,
+    [SWEEP_EVENT] = ROTA__FAULT_EVENT,         [SWEEP_WAIT] = ROTA__FAULT_WAIT,
+    [SWEEP_WAKE] = ROTA__FAULT_WAKE,           [SWEEP_STOP] = ROTA__FAULT_CLOCK_STOPS,
+    [SWEEP_JUMP] = ROTA__FAULT_CLOCK_JUMPS,
+};
+
+static void arm(struct fault fault)
+{
+    if (fault.kind == SWEEP_MEMORY)
+        test_memory_fail_at(fault.nth, fault.onwards);
+    else if (fault.kind == SWEEP_STOP && fault.onwards)
+        rota__fault_arm_span(os_kinds[fault.kind], fault.nth, fault.nth + STANDSTILL);
+    else
+        rota__fault_arm(os_kinds[fault.kind], fault.nth, fault.onwards);
+}
+
+static unsigned asked(sweep_kind kind)
+{
+    return kind == SWEEP_MEMORY ? test_memory_asked() : rota__fault_asked(os_kinds[kind]);
+}
+
+static void disarm_all(void)
+{
+    atomic_store(&aim, SPARED);
+    for (int kind = 0; kind < SWEEP_KINDS; kind++)
+        arm((struct fault){(sweep_kind)kind, 0, false});
+}
+
+/* -- Which run this is, for the message when it fails ------------------------------------- */
+
+enum { MOST_FAULTS = 2, HANGS = 30 }; /* seconds */
+
+struct run {
+    const sweep_row *row;
+    const sweep_scene *scene;
+    side side;
+    struct fault faults[MOST_FAULTS];
+    int status;
+};
+
+static struct run current;
+static bool was_reached; /* its faults */
+
+static void tell_run(int signal)
+{
+    fprintf(stderr, "%s%s (%s), %s", signal == SIGALRM ? "hangs: " : "", current.row->call,
+            current.scene->name, current.side == HERE ? "by the caller" : "elsewhere");
+    for (int i = 0; i < MOST_FAULTS; i++) {
+        const struct fault *fault = &current.faults[i];
+        if (fault->nth != 0)
+            fprintf(stderr, ", %s %u%s", sweep_kind_names[fault->kind], fault->nth,
+                    fault->onwards ? " onwards" : "");
+    }
+    fprintf(stderr, ": status %d (%s)\n", current.status, rota_strerror(current.status));
+    if (signal == SIGALRM)
+        abort();
+}
+
+/* -- One call ----------------------------------------------------------------------------- */
+
+static rota_thread *caller;
+static atomic_bool is_over;
+static atomic_bool was_helped; /* the scene is not as it was */
+
+bool sweep_is_over(void)
+{
+    return atomic_load(&is_over);
+}
+
+static void be_partner(void *partner)
+{
+    void (*help)(void) = *(void (**)(void))partner;
+
+    sweep_spare_this_thread();
+    while (!test_is_parked(caller)) {
+        if (sweep_is_over())
+            return;
+        sched_yield();
+    }
+    atomic_store(&was_helped, true);
+    help();
+}
+
+/* The fault is on while `run` runs, and with a partner's help. */
+static int make_call(const struct run *run)
+{
+    void (*partner)(void) = run->row->partner;
+    test_thread *thread = NULL;
+
+    atomic_store(&is_over, false);
+    atomic_store(&was_helped, false);
+    given.any = TEST_UNTOUCHED;
+    if (partner != NULL) {
+        thread = test_thread_start(be_partner, &partner);
+        test_thread_handle(thread); /* it is known by then, and meets no fault */
+    }
+    caller->watched = false; /* so that it enters the library anew */
+    for (int i = 0; i < MOST_FAULTS; i++) {
+        if (run->faults[i].nth != 0)
+            arm(run->faults[i]);
+    }
+    atomic_store(&aim, run->side);
+    int status = run->row->run();
+    if (run->side == HERE)
+        atomic_store(&aim, SPARED);
+    atomic_store(&is_over, true);
+    if (thread != NULL)
+        test_thread_join(thread);
+    return status;
+}
+
+static bool is_reached(const struct fault *fault)
+{
+    return fault->nth == 0 || asked(fault->kind) >= fault->nth;
+}
+
+static void recover(const struct run *run)
+{
+    was_reached |= is_reached(&run->faults[0]) && is_reached(&run->faults[1]);
+    disarm_all();
+}
+
+void sweep_recover(void)
+{
+    recover(&current);
+}
+
+static bool explains(const struct fault *fault, const struct run *run)
+{
+    const int *may = run->row->may[fault->kind];
+
+    return fault->nth != 0 && is_reached(fault) && run->status != ROTA_OK
+           && (run->status == may[0] || run->status == may[1]);
+}
+
+static bool is_explained(const struct run *run)
+{
+    return run->status == run->row->status || explains(&run->faults[0], run)
+           || explains(&run->faults[1], run);
+}
+
+/* GEN-10, GEN-01; and the next call works. */
+static void call_again(const struct run *run)
+{
+    struct run again = {.row = run->row, .scene = run->scene, .side = SPARED};
+
+    recover(run);
+    test_check(given.any == TEST_UNTOUCHED);
+    if (run->scene->intact != NULL && !atomic_load(&was_helped))
+        run->scene->intact();
+    test_check(make_call(&again) == run->row->status);
+}
+
+/* The number that the next descriptor will have: the same as before if none was left open. */
+static int next_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    test_check(fd >= 0);
+    close(fd);
+    return fd;
+}
+
+/* -- One run ------------------------------------------------------------------------------ */
+
+static void set(const struct run *run)
+{
+    stage = (sweep_stage){.pool = NULL};
+    if (run->scene->set != NULL)
+        run->scene->set();
+    rota__cache_flush();
+}
+
+static void judge(struct run *run, rota_ns begun)
+{
+    test_check(is_explained(run));
+    if (run->status == run->row->status)
+        test_check(rota_now() - begun >= run->row->least); /* GEN-06 */
+    else
+        call_again(run);
+    if (run->row->check != NULL)
+        run->row->check();
+}
+
+/* True: the faults were reached. */
+static bool do_run(struct run *run)
+{
+    rota__cache_flush();
+    size_t live = test_memory_live();
+    int fd = next_descriptor();
+
+    alarm(HANGS);
+    current = *run;
+    was_reached = false;
+    set(run);
+    rota_ns begun = rota_now();
+    run->status = current.status = make_call(run);
+    judge(run, begun);
+    recover(run);
+    if (run->scene->strike != NULL)
+        run->scene->strike();
+    rota__cache_flush();
+    test_check(test_memory_live() == live || run->row->stays);
+    test_check(next_descriptor() == fd);
+    return was_reached;
+}
+
+/* -- All runs of a row -------------------------------------------------------------------- */
+
+enum { MOST_PLACES = 5000 };
+
+static bool seen[SWEEP_KINDS][2];
+
+static void note_status(const struct run *run, sweep_kind kind)
+{
+    for (int i = 0; i < 2; i++)
+        seen[kind][i] |= run->status == run->row->may[kind][i];
+}
+
+void sweep_begin_row(void)
+{
+    memset(seen, 0, sizeof seen);
+}
+
+bool sweep_end_row(const sweep_row *row)
+{
+    bool all = true;
+
+    for (int kind = 0; kind < SWEEP_KINDS; kind++) {
+        for (int i = 0; i < 2; i++) {
+            if (row->may[kind][i] == ROTA_OK || seen[kind][i])
+                continue;
+            fprintf(stderr, "%s: no %s fault led to status %d (%s)\n", row->call,
+                    sweep_kind_names[kind], row->may[kind][i], rota_strerror(row->may[kind][i]));
+            all = false;
+        }
+    }
+    return all;
+}
+
+/* How many places there are. */
+static unsigned sweep_kind_of(struct run run, struct fault fault, sweep_tally *tally)
+{
+    for (fault.nth = 1; fault.nth < MOST_PLACES; fault.nth++) {
+        run.faults[0] = fault;
+        tally->runs++;
+        bool reached = do_run(&run);
+        note_status(&run, fault.kind);
+        if (!reached)
+            return fault.nth - 1;
+    }
+    test_check(fault.nth < MOST_PLACES);
+    return 0;
+}
+
+static unsigned once_and_onwards(struct run run, sweep_kind kind, sweep_tally *tally)
+{
+    unsigned once = sweep_kind_of(run, (struct fault){.kind = kind}, tally);
+    unsigned onwards = sweep_kind_of(run, (struct fault){.kind = kind, .onwards = true}, tally);
+
+    return once > onwards ? once : onwards;
+}
+
+/* Tried once: all faults from the first request on, and nobody asks. */
+static void meets_none(struct run run)
+{
+    rota__cache_flush();
+    current = run;
+    set(&run);
+    given.any = TEST_UNTOUCHED;
+    for (int kind = 0; kind < SWEEP_KINDS; kind++)
+        arm((struct fault){(sweep_kind)kind, 1, true});
+    atomic_store(&aim, HERE);
+    current.status = run.row->run();
+    atomic_store(&aim, SPARED);
+    for (int kind = 0; kind < SWEEP_KINDS; kind++)
+        test_check(asked((sweep_kind)kind) == 0);
+    test_check(current.status == run.row->status);
+    disarm_all();
+    if (run.row->check != NULL)
+        run.row->check();
+    if (run.scene->strike != NULL)
+        run.scene->strike();
+}
+
+sweep_tally sweep_every_fault(const sweep_row *row, const sweep_scene *scene)
+{
+    struct run run = {.row = row, .scene = scene};
+    sweep_tally tally = {.runs = 0};
+
+    if (row->is_quiet) {
+        meets_none(run);
+        tally.runs = 1;
+        return tally;
+    }
+    for (int kind = 0; kind < SWEEP_KINDS; kind++) {
+        run.side = HERE;
+        tally.here[kind] = once_and_onwards(run, (sweep_kind)kind, &tally);
+        run.side = THERE;
+        tally.there[kind] = once_and_onwards(run, (sweep_kind)kind, &tally);
+    }
+    return tally;
+}
+
+unsigned sweep_every_pair(const sweep_row *row, const sweep_scene *scene)
+{
+    (void)row;
+    (void)scene;
+    return 0;
+}
+
+void sweep_prepare(void)
+{
+    my_side = HERE;
+    caller = rota_thread_self();
+    test_check(caller != NULL);
+    rota__fault_only(counts);
+    test_memory_fail_only(counts);
+    disarm_all();
+    signal(SIGABRT, tell_run);
+    signal(SIGALRM, tell_run);
+}
