@@ -623,42 +623,30 @@ EXPLORE(a_worker_helps_as_the_owner_pops)
     end();
 }
 
-static void fork_and_block(rota_completer *self)
+static void help_for_nothing(void *arg)
 {
-    just_run(self);
-    rota_set_pending(self, 1);
-    rota_fork(task(A));
-    ex_check(rota_block_begin() == ROTA_OK);
-    wait_for(&ran[A]);
-    rota_block_end();
-    rota_try_complete(self);
-}
+    rota_completer goal = ROTA_COMPLETER(just_run, NULL);
+    rota__fj_worker *place = arg;
 
-static void help_and_wait(rota_fj *self)
-{
-    static rota_completer goal;
-
-    (void)self;
-    goal = (rota_completer)ROTA_COMPLETER(just_run, NULL);
+    work_as(place);
     rota_help_complete(&goal, 1);
     wait_for(&ran[A]);
+    give_up_place(place);
 }
 
-static void invoke_helper(void *unused)
-{
-    rota_fj helper = ROTA_FJ(help_and_wait);
-
-    (void)unused;
-    ex_check(rota_invoke(pool, &helper) == ROTA_OK);
-}
-
-/* W1: what was taken for nothing is run by somebody, who may have fallen asleep meanwhile. */
+/* W1: what was taken for nothing is run by a third, who may have fallen asleep meanwhile. */
 EXPLORE(a_worker_helps_for_nothing_and_waits)
 {
-    begin(2, fork_and_block, run_and_complete, NULL);
-    ex_thread *helper = ex_start(invoke_helper, NULL);
-    ex_check(rota_invoke(pool, task(ROOT)) == ROTA_OK);
+    begin(3, just_run, run_and_complete, NULL);
+    rota__fj_worker *mine = take_place();
+    rota__fj_worker *others = take_place();
+    work_as(mine);
+    rota_fork(task(A));
+    ex_thread *helper = ex_start(help_for_nothing, others);
+    wait_for(&ran[A]);
     ex_join(helper);
+    give_up_place(mine);
+    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
     ex_check(count(&ran[A]) == 1);
     end();
 }
