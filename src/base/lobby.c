@@ -2,6 +2,7 @@
 #include "base/lobby.h"
 
 #include "base/park.h"
+#include "base/time.h"
 
 typedef struct guest {
     rota__link link;
@@ -19,7 +20,7 @@ static bool step_out(rota__mutex *lock, guest *mine)
     return is_inside;
 }
 
-int rota__lobby_wait(rota__lobby *lobby, rota__mutex *lock, rota_ns deadline)
+static int wait_inside(rota__lobby *lobby, rota__mutex *lock, rota_ns deadline)
 {
     guest mine;
     int status = rota__waiter_init(&mine.waiter);
@@ -41,6 +42,14 @@ int rota__lobby_wait(rota__lobby *lobby, rota__mutex *lock, rota_ns deadline)
     if (status == ROTA_EINTERRUPTED)
         rota__take_interrupt(mine.waiter.thread);
     return status;
+}
+
+int rota__lobby_wait(rota__lobby *lobby, rota__mutex *lock, rota_ns deadline)
+{
+    if (!rota__has_passed(deadline))
+        return wait_inside(lobby, lock, deadline);
+    rota__mutex_unlock(lock); /* one look, for which no memory is needed */
+    return rota_interrupted() ? ROTA_EINTERRUPTED : ROTA_ETIMEDOUT;
 }
 
 void rota__lobby_open(rota__lobby *lobby)

@@ -450,10 +450,13 @@ static void loops_go_on_without_memory_and_threads(void **state)
 
 static void await_unwatched(void *pool)
 {
+    test_check(rota_await_quiescence(pool, 0) == ROTA_ETIMEDOUT);
     test_check(rota_await_quiescence(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+    test_check(rota_await_termination(pool, -1) == ROTA_ETIMEDOUT);
+    test_check(rota_await_termination(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
 }
 
-/* GEN-10: it can do all but wait. */
+/* GEN-10, GEN-04: it can do all but wait, and look once. */
 static void who_cannot_wait_is_told(void **state)
 {
     rota_executor *pool = test_forkjoin_of(1);

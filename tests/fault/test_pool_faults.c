@@ -239,9 +239,11 @@ static void wait_unwatched(void *arg)
     test_check(rota_completion_poll_timed(made->service, ROTA_HOURS(1), &done) == ROTA_ENOMEM);
     test_check(rota_completion_poll_timed(made->service, 0, &done) == ROTA_ETIMEDOUT);
     test_check(done == TEST_UNTOUCHED);
+    test_check(rota_await_termination(made->pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+    test_check(rota_await_termination(made->pool, 0) == ROTA_ETIMEDOUT);
 }
 
-/* GEN-10: a thread whose end cannot be watched for can do all but wait. */
+/* GEN-10, GEN-04: a thread whose end cannot be watched for can do all but wait, and look once. */
 static void who_cannot_wait_takes_nothing_from_a_completion(void **state)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
