@@ -41,7 +41,8 @@ static void compute(rota_completer *self)
 {
     fib *f = (fib *)self;
 
-    f->grove->pool = f->completer.parent == NULL ? rota_fj_pool() : f->grove->pool;
+    if (self->parent == NULL)
+        f->grove->pool = rota_fj_pool();
     if (f->n <= 1 && f->grove->fails) {
         rota_fj_fail(&self->task, CODE);
         return;
