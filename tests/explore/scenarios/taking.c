@@ -6,7 +6,7 @@
 
 #include "explore.h"
 
-enum { TASKS = 2 };
+enum { TASKS = 3 };
 
 static rota_executor *pool;
 static rota__os_word ran[TASKS]; /* how often */
@@ -150,13 +150,19 @@ EXPLORE(tasks_are_drained_as_the_pool_stops)
     end(2);
 }
 
+static void execute_first(void *unused)
+{
+    (void)unused;
+    execute(0);
+}
+
 /* W3: two may run at once, also if one came while somebody drained, and no third may be made. */
 EXPLORE(a_task_comes_as_others_are_drained)
 {
     begin((rota_forkjoin_options){.parallelism = 2, .max_threads = 2});
     rota__fj_worker *place = take_place(); /* of one that does nothing for others */
-    ex_thread *other = ex_start(drain_and_run, NULL);
-    execute(0);
+    ex_thread *other = ex_start(execute_first, NULL);
+    drain_and_run(NULL);
     wait_for(0);
     ex_join(other);
     rota__crew_exit(place);
@@ -177,22 +183,31 @@ static void fork_behind_a_task(rota_fj *self)
     (void)self;
     execute(0);
     rota_fork(&child);
+    run(NUMBER(2)); /* so far */
+    wait_for(0);
     ex_check(rota_join(&child) == ROTA_OK);
 }
 
-/* FJ-20: who drains may take a fork for the task before it; it is joined where it was put. */
-EXPLORE(a_fork_is_taken_for_a_task_as_it_is_joined)
+static void invoke_forker(void *unused)
 {
     rota_fj root = ROTA_FJ(fork_behind_a_task);
 
-    begin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1});
-    ex_thread *first = ex_start(drain_and_run, NULL);
-    ex_thread *second = ex_start(drain_and_run, NULL);
+    (void)unused;
     ex_check(rota_invoke(pool, &root) == ROTA_OK);
-    ex_join(first);
-    ex_join(second);
+}
+
+/* FJ-20: who drains may take a fork for the task before it; it is joined where it was put. */
+EXPLORE(a_fork_is_taken_for_a_task_and_joined)
+{
+    begin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1});
+    ex_thread *forker = ex_start(invoke_forker, NULL);
+    wait_for(2);
+    ex_thread *other = ex_start(drain_and_run, NULL);
+    drain_and_run(NULL);
+    ex_join(other);
+    ex_join(forker);
     ex_check(rota_shutdown(pool) == ROTA_OK);
-    end(2);
+    end(3);
 }
 
 /* ROTA_ENOMEM: they are where they were, and run. */
