@@ -174,6 +174,7 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper);
 /* Who took the task out, before it goes to anybody else. Nobody is told after that, though somebody
    may be on the way to `ended` still. */
 bool rota__future_unkeep(rota_future *future); /* false: it was not kept, or its keeper is told */
+bool rota__future_unkeep_from(rota_future *future, const rota__keeper *keeper); /* or another's */
 
 void rota__future_tell_keeper(rota_future *future); /* F6 */
 

@@ -24,12 +24,13 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper)
     rota__swap_acq_rel(&future->keeper, (uintptr_t)keeper); /* K4; pairs with tell_keeper */
 }
 
-bool rota__future_unkeep(rota_future *future)
+/* `only` this keeper takes it back; 0: whichever it is. */
+static bool take_back(rota_future *future, uintptr_t only)
 {
     uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of K2 */
     unsigned turns = 0;
 
-    while (word != 0) {
+    while (word != 0 && (only == 0 || (word & ~BUSY) == only)) {
         if (word & BUSY) { /* K2 */
             rota__backoff(&turns);
             word = rota__load_acquire(&future->keeper);
@@ -38,6 +39,16 @@ bool rota__future_unkeep(rota_future *future)
         }
     }
     return false;
+}
+
+bool rota__future_unkeep(rota_future *future)
+{
+    return take_back(future, 0);
+}
+
+bool rota__future_unkeep_from(rota_future *future, const rota__keeper *keeper)
+{
+    return take_back(future, (uintptr_t)keeper);
 }
 
 void rota__future_tell_keeper(rota_future *future)

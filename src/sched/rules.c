@@ -148,6 +148,7 @@ static bool run(rota__pool *pool, rota_future *future)
     }
     if (future->task.periodic)
         return rota__future_run_and_reset(future);
+    rota__future_unkeep(future); /* before its body, which may find it another: a chain's step */
     rota__future_run(future);
     return false;
 }
@@ -192,7 +193,7 @@ static bool requeue(rota__pool *pool, rota_future *future)
 
 static void let_go(rota__pool *pool, rota_future *future)
 {
-    rota__future_unkeep(future);
+    rota__future_unkeep_from(future, &rota__sched_of(pool)->keeper);
     if (future->task.periodic)
         rota__delayed_settle(pool->queue); /* D2 */
 }

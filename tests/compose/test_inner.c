@@ -5,6 +5,8 @@
 #include "executors.h"
 #include "rota_test_compose.h"
 
+#include <rota/factory.h>
+
 static char value;
 static unsigned calls;
 
@@ -93,6 +95,31 @@ static void it_ends_as_the_inner_one_after_an_executor(void **state)
         rota_future_unref(inner);
         rota_future_unref(source);
         assert_ok(rota_close(executor));
+    }
+}
+
+/* COMP-12: a pool is done with the step, and has nothing to do with what the future waits for next. */
+static void it_ends_as_the_inner_one_after_a_pool_of_any_kind(void **state)
+{
+    int (*const make[])(unsigned, rota_executor **) = {rota_fixed_pool, rota_scheduled_pool,
+                                                       rota_work_stealing_pool};
+
+    for (int i = 0; i < 3 * TEST_ENDINGS; i++) {
+        rota_executor *pool;
+        rota_future *source = test_promise();
+        rota_future *inner = test_promise();
+        assert_ok(make[i % 3](1, &pool));
+        rota_future *out = chain_to(i & 1, pool, source, rota_future_ref(inner));
+        begin(i & 1, source);
+        assert_ok(rota_close(pool));
+        assert_int_equal(calls, 1);
+        test_is_pending(out);
+        assert_int_equal(rota_future_dependents(inner), 1);
+        test_end(inner, i / 3, &value);
+        test_has_ended(out, i / 3, &value);
+        rota_future_unref(out);
+        rota_future_unref(inner);
+        rota_future_unref(source);
     }
 }
 
@@ -301,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_memory(it_ends_as_the_inner_one),
         test_with_memory(it_ends_as_the_inner_one_after_an_executor),
+        test_with_memory(it_ends_as_the_inner_one_after_a_pool_of_any_kind),
         test_with_memory(a_failure_of_the_inner_one_is_seen_behind_it),
         test_with_memory(no_future_is_a_failure),
         test_with_memory(a_step_that_fails_has_failed),
