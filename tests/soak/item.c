@@ -226,9 +226,8 @@ static void check_told(const struct item *item)
         test_check(atomic_load(&item->told) == (fails(item) && is_pools));
 }
 
-static bool has_freed(void *arg)
+static bool has_freed(const struct item *item)
 {
-    const struct item *item = arg;
     unsigned runs = atomic_load(&item->runs);
 
     if (item->is_plain)
@@ -236,6 +235,20 @@ static bool has_freed(void *arg)
     else if (fails(item) && runs > 0)
         runs--;
     return atomic_load(&item->frees) == runs + atomic_load(&item->is_given);
+}
+
+/* OWN-06. Whoever had it last may be about to let go. */
+static void check_freed(const struct item *item)
+{
+    rota_ns deadline = 0;
+
+    while (!has_freed(item)) {
+        if (deadline == 0)
+            deadline = rota_now() + PATIENCE;
+        if (rota_now() > deadline)
+            test_die(__FILE__, __LINE__, "a future lives on, or its result does");
+        sched_yield();
+    }
 }
 
 static void count(const struct item *item, struct counts *counts)
@@ -262,6 +275,6 @@ void item_settle(struct item *item, struct counts *counts)
         rota_future_unref(future);
     }
     if (item->most == 0)
-        test_until(has_freed, item); /* whoever had it last may be about to let go */
+        check_freed(item);
     count(item, counts);
 }

@@ -17,7 +17,7 @@
 #define ROUND  ROTA_SEC(1)
 #define REPORT ROTA_SEC(10)
 
-enum { PATIENCE = 60 }; /* seconds that a round may take before it is said to hang */
+enum { LONGEST_ROUND = 60 }; /* seconds: then it is said to hang */
 
 /* -- When it fails ------------------------------------------------------------------------ */
 
@@ -29,9 +29,12 @@ static void say(const char *line)
         _exit(1);
 }
 
+/* Then it ends by the signal. */
 static void it_failed(int number)
 {
     say(replay);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
 /* Best effort: who hangs may hold a lock. */
@@ -49,7 +52,7 @@ static void it_hangs(int number)
 static void begin_round(uint64_t seed)
 {
     snprintf(replay, sizeof replay, "ROTA_SEED=%llu soak --seconds 20\n", (unsigned long long)seed);
-    alarm(PATIENCE);
+    alarm(LONGEST_ROUND);
 }
 
 /* -- Reports ------------------------------------------------------------------------------ */
@@ -140,12 +143,22 @@ static rota_ns duration_of(int argc, char **argv)
     exit(2);
 }
 
+/* Unless a sanitizer does, which has more to say of a fault. */
+static void watch_faults(void)
+{
+    struct sigaction now;
+
+    if (sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        signal(SIGSEGV, it_failed);
+}
+
 int main(int argc, char **argv)
 {
     rota_ns duration = duration_of(argc, argv);
 
     test_memory_install();
     signal(SIGABRT, it_failed);
+    watch_faults();
     signal(SIGALRM, it_hangs);
     printf("ROTA_SEED=%llu\n", (unsigned long long)test_seed());
     for (size_t i = 0; i < STATIONS; i++)

@@ -275,7 +275,7 @@ static void complain(const struct station *station, const struct figures *now)
 /* At once, if it is terminated; else one that was cancelled may be on its way through its hands. */
 void plain_check(struct station *station)
 {
-    rota_ns deadline = rota_is_terminated(station->executor) ? 0 : rota_now() + ROTA_SEC(20);
+    rota_ns deadline = rota_is_terminated(station->executor) ? 0 : rota_now() + PATIENCE;
     struct figures now = figures_of(station);
 
     while (!are_right(station, &now)) {

@@ -48,6 +48,22 @@ static void end_some_early(struct station *station, test_random *random)
     }
 }
 
+/* Each is ended at about the moment at which it begins. */
+static void submit_and_end(struct station *station, test_random *random)
+{
+    for (size_t left = 1 + test_random_below(random, 40); left > 0; left--) {
+        struct item *item = station_item(station, random);
+        volatile size_t delay = test_random_below(random, 1000);
+        if (item == NULL || !station_submit(station, item))
+            return;
+        rota_future *future = atomic_load(&item->future);
+        while (delay > 0)
+            delay--;
+        if (future != NULL)
+            end_early(item, future, random);
+    }
+}
+
 static void wait_for_any(struct station *station, test_random *random)
 {
     struct item *item = station_any(station, random);
@@ -113,8 +129,10 @@ static void make_move(struct station *station, test_random *random)
 
     if (which < 6)
         submit_some(station, random, true, 200);
-    else if (which < 10)
+    else if (which < 9)
         submit_some(station, random, false, 100);
+    else if (which < 11)
+        submit_and_end(station, random);
     else if (which < 12)
         end_some_early(station, random);
     else if (which < 13)

@@ -33,6 +33,8 @@ enum {
     DEEPEST_NEST = 8,
 };
 
+#define PATIENCE ROTA_SEC(20) /* with what must come any moment */
+
 /* -- Items ----------------------------------------------------------------------------------- */
 
 /* What a body does. */

@@ -103,8 +103,19 @@ void timed_release(struct station *station)
     test_check(rota_sched_set_keep_periodic_after_shutdown(station->executor, false) == ROTA_OK);
 }
 
+/* What was completed by hand, but is kept until its time. */
+static void remove_far(const struct station *station)
+{
+    for (size_t i = 0; i < station_used(station); i++) {
+        const struct item *item = &station->items[i];
+        if (item->is_far)
+            rota_pool_remove(station->executor, atomic_load(&item->future));
+    }
+}
+
 void timed_check(struct station *station)
 {
     rota_pool_purge(station->executor); /* of what was cancelled, and kept */
+    remove_far(station);
     plain_check(station);
 }
