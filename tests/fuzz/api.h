@@ -4,7 +4,8 @@
  *
  *   fuzz_api.c       the program: bytes to calls, and the end of everything
  *   api_jobs.c       bodies of tasks, and what became of them
- *   api_executors.c  executors of every kind, and what they may do with a task
+ *   api_makers.c     executors of every kind are made
+ *   api_executors.c  what they may do with a task, and how they end
  *   api_nodes.c      futures, what they were made of, and how they must have ended
  *   api_steps.c      futures made of futures
  *   api_rubbish.c    calls with arguments that cannot be
@@ -73,7 +74,7 @@ void *job_body(void *job);
 void job_refused(const job *job); /* nothing has happened to it */
 void jobs_check(void);            /* at the very end */
 
-/* -- Executors (api_executors.c) ------------------------------------------------------------- */
+/* -- Executors (api_makers.c, api_executors.c) ----------------------------------------------- */
 
 typedef enum executor_kind {
     POOL,
@@ -105,6 +106,9 @@ struct executor {
     rota_task *kept[KEPT];
     unsigned kept_count;
 };
+
+int executor_fill(executor *executor, uint8_t kind); /* ROTA_OK: it is there */
+rota_reject *executor_policy(executor *executor);    /* any; for its own use */
 
 void executors_begin(void);
 void executor_make(void);
@@ -160,6 +164,7 @@ struct node {
     bool is_owned;      /* cancelling another may cancel it */
     bool is_endless;    /* it may never end by itself */
     bool is_used;       /* another is made of it */
+    bool is_removed;    /* from its pool's queue */
     bool is_let_go;
     unsigned users; /* threads that are at it */
 };

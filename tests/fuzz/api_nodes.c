@@ -90,7 +90,8 @@ static void check_task(const node *self, outcome actual)
         ex_check(is_same(actual, cancelled) || is_same(actual, job->last)
                  || (job->begun > job->ended && is_same(actual, failed_with(ROTA_ECANCELED))));
     else if (job->begun == 0)
-        ex_check(is_same(actual, cancelled) && executor_may_drop(self->executor));
+        ex_check(is_same(actual, cancelled)
+                 && (self->is_removed || executor_may_drop(self->executor)));
     else if (job->ended == 0) /* its thread has ended in it */
         ex_check(is_same(actual, failed_with(ROTA_ECANCELED)));
     else
@@ -110,6 +111,7 @@ static void check_node(const node *self)
     outcome actual = node_outcome(self);
 
     ex_check(self->wins <= 1);
+    ex_check(!self->is_removed || self->job->kind != ONCE || self->job->begun == 0);
     if (self->wins == 1)
         ex_check(is_same(actual, self->won));
     else if (self->is_owned && is_same(actual, cancelled))
@@ -169,7 +171,7 @@ static void release(node *self, rota_future *future)
 static void remove_from_queue(node *self, rota_future *future)
 {
     if (self->kind == TASK && rota_pool_remove(self->executor->handle, future))
-        win(self, cancelled);
+        self->is_removed = true; /* it may have been cancelled before, and stayed there */
 }
 
 void node_end_by_hand(node *self, unsigned how)
