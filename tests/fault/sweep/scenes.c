@@ -2,6 +2,7 @@
 #include "sweep.h"
 
 #include "forkjoin.h"
+#include "pool/pool_internal.h"
 
 static const sweep_scene nowhere = {.name = "-"};
 sweep_scenes sweep_nowhere = {&nowhere, NULL};
@@ -57,6 +58,27 @@ static void set_busy_sched(void)
     set_busy(test_sched((rota_sched_options){.core_threads = 1}));
 }
 
+static bool are_parked(void *arg)
+{
+    rota__pool *pool = rota__as_pool(arg);
+    bool all = true;
+
+    rota__mutex_lock(&pool->lock);
+    for (rota__link *link = pool->workers.head.next; link != &pool->workers.head;
+         link = link->next) {
+        rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
+        all = all && worker->self != NULL && test_is_parked(worker->self);
+    }
+    rota__mutex_unlock(&pool->lock);
+    return all;
+}
+
+void sweep_await_parked(rota_executor *pool, unsigned count)
+{
+    test_await_waiting(pool, count);
+    test_until(are_parked, pool);
+}
+
 /* A thread of theirs waits for a task. */
 static void set_waiting(rota_executor *pool)
 {
@@ -64,7 +86,7 @@ static void set_waiting(rota_executor *pool)
 
     set_idle(pool);
     test_check(rota_pool_prestart(pool, &started) == ROTA_OK);
-    test_await_waiting(pool, 1);
+    sweep_await_parked(pool, 1);
 }
 
 static void set_waiting_pool(void)

@@ -73,7 +73,8 @@ typedef union sweep_given {
 
 extern sweep_given given;
 
-void sweep_open_gate(void); /* unless it is open */
+void sweep_open_gate(void);                                   /* unless it is open */
+void sweep_await_parked(rota_executor *pool, unsigned count); /* its workers, for a task */
 
 /* A promise, and a thread that waits for it; it must end so. */
 void sweep_set_source(void);
@@ -110,6 +111,7 @@ typedef struct sweep_row {
     int may[SWEEP_KINDS][2]; /* what a fault may lead to besides; 0: nothing */
     rota_ns least;           /* how long it takes at least, with that status */
     bool is_quiet;           /* asks for nothing that a fault could meet: tried once, with all */
+    bool is_chance;          /* whether a fault has its effect depends on the partner, too */
     bool stays;              /* what the common pool needs, once made */
 } sweep_row;
 
@@ -120,9 +122,16 @@ static inline int sweep_so(bool so)
     return so ? ROTA_OK : SWEEP_WRONG;
 }
 
-#define SWEEP_NEEDS_MEMORY  .may = {[SWEEP_MEMORY] = {ROTA_ENOMEM}}
-#define SWEEP_NEEDS_TO_WAIT .may = {[SWEEP_EXIT] = {ROTA_ENOMEM}}
-#define SWEEP_TIMED         .may = {[SWEEP_EXIT] = {ROTA_ENOMEM}, [SWEEP_JUMP] = {ROTA_ETIMEDOUT}}
+#define SWEEP_NEEDS_MEMORY    .may = {[SWEEP_MEMORY] = {ROTA_ENOMEM}}
+#define SWEEP_NEEDS_TO_WAIT   .may = {[SWEEP_EXIT] = {ROTA_ENOMEM}}
+#define SWEEP_GROWS_AND_WAITS .may = {[SWEEP_MEMORY] = {ROTA_ENOMEM}, [SWEEP_EXIT] = {ROTA_ENOMEM}}
+#define SWEEP_GROWS_AND_IS_TIMED         \
+    .may = {                             \
+        [SWEEP_MEMORY] = {ROTA_ENOMEM},  \
+        [SWEEP_EXIT] = {ROTA_ENOMEM},    \
+        [SWEEP_JUMP] = {ROTA_ETIMEDOUT}, \
+    }
+#define SWEEP_TIMED .may = {[SWEEP_EXIT] = {ROTA_ENOMEM}, [SWEEP_JUMP] = {ROTA_ETIMEDOUT}}
 
 /* Rows of one module. */
 typedef struct sweep_part {
@@ -133,7 +142,8 @@ typedef struct sweep_part {
 #define SWEEP_PART(name, table) const sweep_part name = {table, sizeof(table) / sizeof(table)[0]}
 
 extern const sweep_part sweep_base, sweep_task, sweep_future, sweep_executor, sweep_endings;
-extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool, sweep_sched;
+extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool;
+extern const sweep_part sweep_reject, sweep_sched;
 extern const sweep_part sweep_forkjoin, sweep_completer, sweep_parallel, sweep_factory;
 extern const sweep_part sweep_compose, sweep_again, sweep_completion;
 
@@ -157,6 +167,8 @@ unsigned sweep_every_pair(const sweep_row *row, const sweep_scene *scene); /* ru
 /* Is the calling thread's partner, or a helper of the scene's: it meets no faults. */
 void sweep_spare_this_thread(void);
 bool sweep_is_over(void); /* the call that a partner helps with */
+
+void sweep_refuse_memory(bool refused); /* to the caller, while a scene is set */
 
 /* From now on there are no more faults in this run; what waits for all threads needs that. */
 void sweep_recover(void);
