@@ -442,8 +442,10 @@ static void play(void *arg)
 
     rota__fj_run_entry(mine->worker, mine->entry, false);
     work_off(mine->worker);
-    if (mine->goal != NULL && !rota__fj_is_done(mine->goal))
-        rota__fj_join_stolen(mine->worker, mine->goal);
+    if (mine->goal == NULL || rota__fj_is_done(mine->goal))
+        return;
+    rota__fj_join_stolen(mine->worker, mine->goal);
+    work_off(mine->worker); /* what was forked while it helped, if somebody has ended its goal */
 }
 
 static void play_torn(void *arg)
