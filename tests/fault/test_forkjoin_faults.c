@@ -299,6 +299,36 @@ static void to_stop_a_pool_needs_no_memory(void **state)
     assert_int_equal(probe.runs, 0);
 }
 
+struct litter {
+    rota_executor *pool;
+    atomic_uint runs;
+};
+
+static void drain_own_without_memory(void *arg)
+{
+    struct litter *litter = arg;
+    rota_task_list list = {NULL, 77};
+
+    for (int i = 0; i < QUEUED; i++)
+        test_check(rota_execute(litter->pool, test_count, &litter->runs) == ROTA_OK);
+    test_memory_fail_at(1, true);
+    test_check(rota_forkjoin_drain_tasks(litter->pool, &list) == ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    test_check(list.count == 77 && atomic_load(&litter->runs) == 0);
+    test_check(test_fj_stats(litter->pool).submissions == QUEUED);
+    test_check(rota_await_quiescence(litter->pool, ROTA_FOREVER) == ROTA_OK);
+    test_check(atomic_load(&litter->runs) == QUEUED);
+}
+
+/* FJ-27; header: "they are where they were, or in the line of those from outside". */
+static void without_memory_tasks_of_a_deque_are_not_lost(void **state)
+{
+    struct litter litter = {.pool = test_forkjoin_of(1)};
+
+    test_fj_inside(litter.pool, drain_own_without_memory, &litter);
+    assert_ok(rota_close(litter.pool));
+}
+
 /* -- Threads ------------------------------------------------------------------------------ */
 
 /* SPEC 0: "submit and execute are ROTA_EAGAIN, not accepted". */
@@ -523,6 +553,7 @@ int main(void)
         with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
         with_faults(what_cannot_be_handed_over_stays),
         with_faults(to_stop_a_pool_needs_no_memory),
+        with_faults(without_memory_tasks_of_a_deque_are_not_lost),
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(whichever_thread_is_refused_no_task_is_lost),
