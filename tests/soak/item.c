@@ -254,14 +254,19 @@ static void check_freed(const struct item *item)
 static void count(const struct item *item, struct counts *counts)
 {
     unsigned runs = atomic_load(&item->runs);
+    bool is_accepted = atomic_load(&item->offer) == ACCEPTED;
 
+    if (item->most > 0) {
+        counts->steps += runs;
+        return;
+    }
     counts->offered++;
     counts->refused += atomic_load(&item->offer) == REFUSED;
     counts->succeeded += runs > 0 && !fails(item);
     counts->failed += runs > 0 && fails(item);
-    counts->again += runs > 1 ? runs - 1 : 0;
-    counts->discarded += runs == 0 && atomic_load(&item->offer) == ACCEPTED;
+    counts->discarded += runs == 0 && is_accepted;
     counts->cancelled += atomic_load(&item->is_cancelled);
+    counts->again += runs > 1 ? runs - 1 : 0;
 }
 
 void item_settle(struct item *item, struct counts *counts)

@@ -70,12 +70,13 @@ static void report(const struct quiet *now)
     double seconds = (double)gone() / (double)ROTA_SEC(1);
 
     printf("%.0f s: %llu tasks (%.2f M/s): %llu succeeded, %llu failed, %llu discarded, "
-           "%llu refused; %llu cancelled, %llu runs again, %llu forks; %u executors; "
+           "%llu refused; %llu cancelled, %llu runs again, %llu steps, %llu forks; %u executors; "
            "%zu kB, %zu descriptors, %zu threads\n",
            seconds, offered, (double)offered / seconds / 1e6, atomic_load(&all.succeeded),
            atomic_load(&all.failed), atomic_load(&all.discarded), atomic_load(&all.refused),
-           atomic_load(&all.cancelled), atomic_load(&all.again), atomic_load(&all.forks),
-           atomic_load(&all.executors), now->rss / 1024, now->descriptors, now->threads);
+           atomic_load(&all.cancelled), atomic_load(&all.again), atomic_load(&all.steps),
+           atomic_load(&all.forks), atomic_load(&all.executors), now->rss / 1024, now->descriptors,
+           now->threads);
     fflush(stdout);
 }
 
@@ -120,7 +121,7 @@ static void soak(rota_ns duration)
     do {
         now = play_round(seed, duration < ROUND ? duration : ROUND);
         seed = seed_after(seed);
-        if (gone() >= next_report) {
+        if (gone() >= next_report && gone() < duration) {
             report(&now);
             next_report = gone() + REPORT;
         }

@@ -77,7 +77,7 @@ static void note(const struct policy *policy, struct item *item)
         atomic_store(&item->dropped, true);
 }
 
-/* A policy of the library's, and notes of what it does with an item that the pool has no room for. */
+/* A policy of the library's, and notes of what it does with an item that found no room. */
 int station_reject(rota_executor *ex, rota_task *task, void *ctx)
 {
     const struct policy *policy = ctx;

@@ -102,25 +102,18 @@ static void interrupt_any(test_random *random)
 
 static void make_special_move(struct station *station, test_random *random)
 {
-    switch (test_random_below(random, 8)) {
-    case 0:
-        if (!station->is_pure)
-            group_move(station, random);
-        break;
-    case 1:
-        if (!station->is_pure)
-            graph_move(station, random);
-        break;
-    case 2:
+    size_t which = test_random_below(random, 8);
+
+    if (which == 0)
         interrupt_any(random);
-        break;
-    case 3:
+    else if (which == 1)
         look_at(station);
-        break;
-    default:
-        if (station->kind->move != NULL)
-            station->kind->move(station, random);
-    }
+    else if (which < 4 && !station->is_pure)
+        group_move(station, random);
+    else if (which < 6 && !station->is_pure)
+        graph_move(station, random);
+    else if (station->kind->move != NULL)
+        station->kind->move(station, random);
 }
 
 static void make_move(struct station *station, test_random *random)

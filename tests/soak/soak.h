@@ -14,9 +14,9 @@
  *   groups.c    several tasks at once: invoke_all, invoke_any, completions
  *   graphs.c    composed futures
  *
- * A round takes about a second. Its players submit, cancel, wait, interrupt, change settings and end
- * executors, all of them after random numbers from the round's own seed. Then every executor is
- * ended, and what it says of itself is compared with what its tasks have noted.
+ * A round takes about a second. Its players submit, cancel, wait, interrupt, change settings and
+ * end executors, all of them after random numbers from the round's own seed. Whenever an executor is
+ * ended, and when a round is, what it says of itself is compared with what its tasks have noted.
  */
 #ifndef ROTA_SOAK_H
 #define ROTA_SOAK_H
@@ -66,9 +66,10 @@ struct item {
     atomic_bool is_given;     /* ... or has */
 };
 
-/* How many ended how. */
+/* A1, A2: each that is offered ends in one of the next four ways. */
 struct counts {
-    unsigned long long offered, refused, succeeded, failed, discarded, cancelled, again;
+    unsigned long long offered, refused, succeeded, failed, discarded;
+    unsigned long long cancelled, again, steps;
 };
 
 rota_call item_call(struct item *item);
@@ -183,7 +184,7 @@ void players_run(uint64_t seed, rota_ns duration);
 
 /* What has happened so far. */
 struct tally {
-    atomic_ullong offered, refused, succeeded, failed, discarded, cancelled, again;
+    atomic_ullong offered, refused, succeeded, failed, discarded, cancelled, again, steps;
     atomic_ullong forks;
     atomic_uint executors;
 };
@@ -198,7 +199,7 @@ struct quiet {
 void quiet_begin(void);
 struct quiet quiet_check(void);
 
-/* How memory in use changes: bytes an hour, once there is enough to tell, and how wrong that may be. */
+/* How memory in use changes: bytes an hour, once enough is known, and the error of that. */
 void trend_add(rota_ns at, size_t bytes);
 bool trend_is_known(void);
 double trend_slope(double *error);

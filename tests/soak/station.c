@@ -245,6 +245,8 @@ static void close_somehow(struct station *station, test_random *random)
 
 static void add_up(const struct counts *counts)
 {
+    test_check(counts->offered
+               == counts->refused + counts->succeeded + counts->failed + counts->discarded);
     atomic_fetch_add(&all.offered, counts->offered);
     atomic_fetch_add(&all.refused, counts->refused);
     atomic_fetch_add(&all.succeeded, counts->succeeded);
@@ -252,6 +254,7 @@ static void add_up(const struct counts *counts)
     atomic_fetch_add(&all.discarded, counts->discarded);
     atomic_fetch_add(&all.cancelled, counts->cancelled);
     atomic_fetch_add(&all.again, counts->again);
+    atomic_fetch_add(&all.steps, counts->steps);
 }
 
 void station_settle(struct station *station, test_random *random)
