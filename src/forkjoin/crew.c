@@ -227,16 +227,48 @@ void rota__crew_call(rota__fj_pool *pool)
     rota__crew_call_locked(pool); /* if nobody comes, who forked it joins it */
 }
 
+/* There are tasks, and nobody who could run them, now or later. */
+static bool is_deserted(rota__fj_pool *pool)
+{
+    return rota__fj_pool_state(pool) < ROTA_STOP && pool->parallelism > 0
+           && rota__load_relaxed(&pool->submissions) > 0 && pool->threads + pool->guests == 0;
+}
+
+static void run_one_here(void *arg)
+{
+    rota__fj_pool *pool = arg;
+    rota_fj *entry;
+
+    rota__mutex_lock(&pool->lock);
+    entry = rota__inbox_take(pool);
+    if (entry != NULL)
+        rota__fj_take_part(pool, rota__crew_enter(pool), entry, NULL); /* unlocks */
+    else
+        rota__mutex_unlock(&pool->lock);
+}
+
+static void run_was_torn(void *arg)
+{
+    rota__fj_pool *pool = arg;
+
+    rota__mutex_lock(&pool->lock);
+    pool->guests--;
+    rota__crew_hand_on(pool);
+}
+
 void rota__crew_insist(rota__fj_pool *pool)
 {
-    unsigned turns = 0;
-
-    while (rota__fj_pool_state(pool) < ROTA_STOP && pool->parallelism > 0
-           && rota__load_relaxed(&pool->submissions) > 0 && pool->threads + pool->guests == 0) {
+    while (is_deserted(pool)) {
         if (start(pool) == ROTA_OK)
             return;
-        rota__backoff(&turns);
         rota__mutex_lock(&pool->lock);
+        if (!is_deserted(pool))
+            break;
+        pool->guests++; /* until it has looked again: no other insists, and the pool stays */
+        rota__mutex_unlock(&pool->lock);
+        rota__os_guarded(run_one_here, run_was_torn, pool);
+        rota__mutex_lock(&pool->lock);
+        pool->guests--;
     }
     rota__fj_settle(pool);
 }

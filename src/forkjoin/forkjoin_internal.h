@@ -355,7 +355,7 @@ void rota__crew_call(rota__fj_pool *pool);
    there is no worker, and none could be made. */
 int rota__crew_call_locked(rota__fj_pool *pool);
 
-/* The same, until there is a worker for tasks that were accepted, or the tasks are gone. */
+/* The same; tasks that were accepted, and for which nobody is there or can be made, run here. */
 void rota__crew_insist(rota__fj_pool *pool);
 
 /* With the lock held, which it leaves: one has gone, on whom somebody may have counted. The pool may

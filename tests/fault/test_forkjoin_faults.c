@@ -384,6 +384,89 @@ static void whichever_thread_is_refused_no_task_is_lost(void **state)
     }
 }
 
+/* -- Tasks that were left to a caller who takes part -------------------------------------- */
+
+enum { LEFT = 20 };
+
+/* Takes part until so many wait for it to go on. */
+struct leaver {
+    rota_executor *pool;
+    size_t waiting;
+    atomic_uint begun;
+    bool has_gone;
+};
+
+static void wait_inside(void *arg)
+{
+    struct leaver *leaver = arg;
+
+    atomic_store(&leaver->begun, 1);
+    test_fj_await_submissions(leaver->pool, leaver->waiting);
+}
+
+static void take_part_and_leave(void *arg)
+{
+    struct leaver *leaver = arg;
+
+    test_fj_taking_part(leaver->pool, wait_inside, leaver);
+    leaver->has_gone = true;
+}
+
+/* Of two callers one waits for the other; who leaves can make no worker in its place. */
+static void who_leaves_runs_what_others_wait_for(void **state)
+{
+    struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = 1};
+
+    refuse_threads(1, true);
+    test_thread *thread = test_thread_start(take_part_and_leave, &leaver);
+    test_await_count(&leaver.begun, 1);
+    invoke_fib(leaver.pool);
+    test_thread_join(thread);
+    refuse_threads(0, false);
+    assert_ok(rota_close(leaver.pool));
+}
+
+static void who_leaves_runs_what_was_submitted(void **state)
+{
+    struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = LEFT};
+    atomic_uint runs = 0;
+
+    refuse_threads(1, true);
+    test_thread *thread = test_thread_start(take_part_and_leave, &leaver);
+    test_await_count(&leaver.begun, 1);
+    for (int i = 0; i < LEFT; i++)
+        assert_ok(rota_execute(leaver.pool, test_count, &runs));
+    test_thread_join(thread);
+    assert_int_equal(runs, LEFT);
+    assert_true(leaver.has_gone);
+    refuse_threads(0, false);
+    assert_ok(rota_close(leaver.pool));
+}
+
+static void *end_thread(void *arg)
+{
+    atomic_fetch_add((atomic_uint *)arg, 1);
+    pthread_exit(NULL);
+}
+
+/* GEN-14 */
+static void who_leaves_may_be_ended_by_what_it_runs(void **state)
+{
+    struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = LEFT};
+    atomic_uint runs = 0;
+
+    refuse_threads(1, true);
+    test_thread *thread = test_thread_start(take_part_and_leave, &leaver);
+    test_await_count(&leaver.begun, 1);
+    for (int i = 0; i < LEFT; i++)
+        assert_ok(rota_execute(leaver.pool, i == LEFT / 2 ? end_thread : test_count, &runs));
+    test_thread_join(thread);
+    assert_int_equal(runs, LEFT);
+    assert_false(leaver.has_gone);
+    refuse_threads(0, false);
+    assert_ok(rota_close(leaver.pool));
+}
+
 static void block_refused(void *pool)
 {
     refuse_threads(1, true);
@@ -557,6 +640,9 @@ int main(void)
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(whichever_thread_is_refused_no_task_is_lost),
+        with_faults(who_leaves_runs_what_others_wait_for),
+        with_faults(who_leaves_runs_what_was_submitted),
+        with_faults(who_leaves_may_be_ended_by_what_it_runs),
         with_faults(without_a_thread_nobody_stands_in),
         with_faults(who_cannot_wait_is_told),
         with_common_pool(an_invocation_needs_no_memory),
