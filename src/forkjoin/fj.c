@@ -48,7 +48,8 @@ int rota_fj_error(const rota_fj *task)
 {
     if (task == NULL || !rota__fj_is_done(task) || rota__fj_status(task) != ROTA_EFAILED)
         return 0;
-    return (int)task->priv[FJ_ERROR];
+    /* Those who would fail a completer once more look at it, too; it stays. */
+    return (int)rota__load_relaxed(rota__fj_word(task, FJ_ERROR));
 }
 
 /* -- Its body ------------------------------------------------------------- */
