@@ -16,6 +16,7 @@ rota_task *rota__plain_task_new(rota_fn *fn, void *arg)
     task->call = (rota_call){.fn = fn, .arg = arg};
     task->home = home;
     task->kind = ROTA__TASK_PLAIN;
+    task->periodic = false;
     return task;
 }
 

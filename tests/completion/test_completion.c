@@ -102,7 +102,7 @@ static void a_task_comes_out_once_however_it_ended(void **state)
     test_manual_run(service.manual, 1); /* fails */
     assert_true(rota_future_cancel(futures[2]));
     test_manual_discard(service.manual, 2); /* cancelled: out at once, not again */
-    assert_true(rota_promise_complete(futures[0], &service));
+    assert_true(rota_promise_complete(futures[0], &service.probe));
     test_manual_run(service.manual, 1); /* cancelled already */
     test_manual_run(service.manual, 0); /* completed by hand */
     assert_int_equal(rota_future_error(futures[1]), 9);
