@@ -296,6 +296,24 @@ static void trees_are_forked_from_several_threads_outside(void **state)
     assert_int_equal(test_in_child(fork_outside_together, "3"), 0);
 }
 
+static void fork_outside_without_memory(void *parallelism)
+{
+    test_check(setenv("ROTA_COMMON_PARALLELISM", parallelism, 1) == 0);
+    test_check(rota_common_pool() != NULL);
+    test_memory_fail_at(1, true);
+    join_some(NULL);
+    invoke_some(rota_common_pool());
+    test_check(test_memory_asked() > 0);
+    test_memory_fail_at(0, false);
+}
+
+/* GEN-10: who cannot take part runs its tree outside of the pool, and what it forks there. */
+static void without_memory_trees_are_run_by_who_joins_them(void **state)
+{
+    assert_int_equal(test_in_child(fork_outside_without_memory, "0"), 0);
+    assert_int_equal(test_in_child(fork_outside_without_memory, "1"), 0);
+}
+
 /* -- From another pool -------------------------------------------------------------------- */
 
 static void a_worker_of_another_pool_invokes_a_tree(void **state)
@@ -319,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_are_forked_from_outside),
         cmocka_unit_test(trees_are_forked_from_several_threads_outside),
+        cmocka_unit_test(without_memory_trees_are_run_by_who_joins_them),
         test_with_memory(several_threads_invoke_trees),
         test_with_memory(a_worker_of_another_pool_invokes_a_tree),
     };
