@@ -124,31 +124,38 @@ bool sweep_is_over(void)
     return atomic_load(&is_over);
 }
 
-static void be_partner(void *partner)
+/* Where the caller cannot park and the call does not fail for that, it waits in another way. */
+static bool waits(const struct run *run)
 {
-    void (*help)(void) = *(void (**)(void))partner;
+    return test_is_parked(caller)
+           || (run->side == HERE && run->row->may[SWEEP_EXIT][0] == ROTA_OK
+               && asked(SWEEP_EXIT) > 0);
+}
+
+static void be_partner(void *arg)
+{
+    const struct run *run = arg;
 
     sweep_spare_this_thread();
-    while (!test_is_parked(caller)) {
+    while (!waits(run)) {
         if (sweep_is_over())
             return;
         sched_yield();
     }
     atomic_store(&was_helped, true);
-    help();
+    run->row->partner();
 }
 
 /* The fault is on while `run` runs, and with a partner's help. */
 static int make_call(const struct run *run)
 {
-    void (*partner)(void) = run->row->partner;
     test_thread *thread = NULL;
 
     atomic_store(&is_over, false);
     atomic_store(&was_helped, false);
     given.any = TEST_UNTOUCHED;
-    if (partner != NULL) {
-        thread = test_thread_start(be_partner, &partner);
+    if (run->row->partner != NULL) {
+        thread = test_thread_start(be_partner, (void *)(uintptr_t)run);
         test_thread_handle(thread); /* it is known by then, and meets no fault */
     }
     caller->watched = false; /* so that it enters the library anew */

@@ -144,7 +144,7 @@ typedef struct sweep_part {
 extern const sweep_part sweep_base, sweep_task, sweep_future, sweep_executor, sweep_endings;
 extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool;
 extern const sweep_part sweep_reject, sweep_sched;
-extern const sweep_part sweep_forkjoin, sweep_completer, sweep_parallel, sweep_factory;
+extern const sweep_part sweep_forkjoin, sweep_fork, sweep_completer, sweep_parallel, sweep_factory;
 extern const sweep_part sweep_compose, sweep_again, sweep_completion;
 
 /* -- The engine (engine.c) ------------------------------------------------------------------- */
