@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [coverage] [clang] [ci] [bench] - installs what is missing to build and test rota; with
+# setup.sh [coverage] [clang] [ci] [night] [bench] - installs what is missing to build and test rota; with
 # words, also what these need. Does nothing, at once, when all is there.
 set -eu
 
-missing=
+missing= foreign=
 # need PACKAGE COMMAND... - the package is missing when the command fails.
 need() {
     package=$1
@@ -37,6 +37,19 @@ for word; do
         need cppcheck command -v cppcheck
         need musl-tools command -v musl-gcc
         ;;
+    night)
+        for architecture in arm64 i386; do
+            dpkg --print-foreign-architectures 2>/dev/null | grep -q "^$architecture$" ||
+                foreign="$foreign $architecture"
+        done
+        need valgrind command -v valgrind
+        need stress-ng command -v stress-ng
+        need qemu-user command -v qemu-aarch64
+        need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+        need libcmocka-dev:arm64 test -e /usr/lib/aarch64-linux-gnu/libcmocka.so
+        need gcc-i686-linux-gnu command -v i686-linux-gnu-gcc
+        need libcmocka-dev:i386 test -e /usr/lib/i386-linux-gnu/libcmocka.so
+        ;;
     bench)
         need libglib2.0-dev pkg-config --exists glib-2.0
         need libuv1-dev pkg-config --exists libuv
@@ -51,7 +64,7 @@ for word; do
         need librust-rayon-dev sh -c 'ls -d /usr/share/cargo/registry/rayon-1*'
         ;;
     *)
-        echo "setup.sh: '$word'? It knows coverage, clang, ci and bench." >&2
+        echo "setup.sh: '$word'? It knows coverage, clang, ci, night and bench." >&2
         exit 2
         ;;
     esac
@@ -65,6 +78,9 @@ if ! command -v apt-get >/dev/null 2>&1; then
     exit 1
 elif [ -n "$as_root" ] && ! sudo -n true 2>/dev/null; then
     echo "Some tools are missing. Please type:" >&2
+    for architecture in $foreign; do
+        echo "    sudo dpkg --add-architecture $architecture" >&2
+    done
     echo "    sudo apt-get update && sudo apt-get install -y$missing" >&2
     exit 1
 fi
@@ -73,6 +89,9 @@ export DEBIAN_FRONTEND=noninteractive
 # Both are split into words on purpose.
 # shellcheck disable=SC2086
 {
+    for architecture in $foreign; do
+        ${as_root}dpkg --add-architecture "$architecture"
+    done
     ${as_root}apt-get update -q
     ${as_root}apt-get install -y -q --no-install-recommends $missing
 } >&2
