@@ -101,7 +101,8 @@ bool rota_unfork(rota_fj *task);
    is done, or cancelled, is left so.
 
    rota_join runs it if it is still here, else helps with what its thief has, else waits: ROTA_OK,
-   ROTA_EFAILED or ROTA_ECANCELED. Not interruptible. A task that was never forked runs now.
+   ROTA_EFAILED or ROTA_ECANCELED; ROTA_EINVAL for NULL, or a task without a function, which rota_fork
+   leaves alone. Not interruptible. A task that was never forked runs now.
 
    rota_unfork: true if it was the newest here, no one has it, and it has not run. It may be forked
    again. */
@@ -206,7 +207,7 @@ static inline void rota_fork(rota_fj *task)
     rota_fj **top = __atomic_load_n(&deck->top, __ATOMIC_RELAXED);
 
     if (__builtin_expect(top < __atomic_load_n(&deck->limit, __ATOMIC_RELAXED), 1)
-        && __builtin_expect(task != NULL && task->priv[0] == 0, 1)) {
+        && __builtin_expect(task != NULL && task->run != NULL && task->priv[0] == 0, 1)) {
         task->priv[0] = ROTA__FJ_FORKED;
         __atomic_store_n(top, task, __ATOMIC_RELAXED);
         __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELEASE);

@@ -219,8 +219,8 @@ void rota__fork_slow(rota_fj *task)
 {
     rota__fj_worker *worker = rota__fj_me();
 
-    if (task == NULL || !prepare(task))
-        return; /* FJT-07 */
+    if (task == NULL || task->run == NULL || !prepare(task))
+        return; /* GEN-02, FJT-07 */
     if (worker == NULL) {
         fork_outside(task);
         return;
@@ -235,7 +235,7 @@ void rota_fork(rota_fj *task)
     rota__deck *deck = rota__fj_deck();
     rota_fj **top = rota__load_relaxed(&deck->top);
 
-    if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL
+    if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL && task->run != NULL
                      && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
         rota__store_relaxed((rota__atomic(rota_fj *) *)(void *)top, task);
