@@ -21,8 +21,10 @@ static void begin_deque(void)
 
 static void push(int first, int n)
 {
-    for (int i = first; i < first + n; i++)
+    for (int i = first; i < first + n; i++) {
+        entries[i] = (rota_fj)ROTA_FJ(NULL);
         ex_check(rota__deque_push(&deque, &entries[i]));
+    }
 }
 
 static bool count(const rota_fj *entry)
@@ -30,6 +32,7 @@ static bool count(const rota_fj *entry)
     if (entry == NULL)
         return false;
     ex_check(entry >= entries && entry < entries + ENTRIES);
+    ex_check(entry->run == NULL); /* who takes it sees what was written before it was pushed */
     ex_check(rota__add_relaxed(&taken[entry - entries], 1) == 0);
     return true;
 }
