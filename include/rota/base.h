@@ -65,6 +65,9 @@ enum {
     ROTA_EEMPTY = -13       /* a queue without elements, from a call that does not wait           */
 };
 
+/* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once, from
+   the C library. It has done nothing then. One look, with a timeout of 0, does not need them. */
+
 const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
 
 /* -- Time ------------------------------------------------------------------------------------ */
