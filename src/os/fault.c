@@ -22,6 +22,7 @@ static struct {
     atomic_bool is_counted; /* it was armed once */
     atomic_uint asked;
     atomic_uint first, last; /* of the refused; 0: none is */
+    atomic_uint too;         /* one more; 0: none */
 } faults[ROTA__FAULT_KINDS];
 
 static _Atomic(bool (*)(void)) only;
@@ -34,7 +35,8 @@ bool rota__fault(rota__fault_kind kind)
         return false;
     unsigned n = ADD(&faults[kind].asked, 1) + 1;
     unsigned first = LOAD(&faults[kind].first);
-    return first != 0 && n >= first && n <= LOAD(&faults[kind].last);
+    return (first != 0 && n >= first && n <= LOAD(&faults[kind].last))
+           || n == LOAD(&faults[kind].too);
 }
 
 void rota__fault_only(bool (*counts)(void))
@@ -101,6 +103,7 @@ void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last)
     if (kind == ROTA__FAULT_CLOCK_STOPS && first != 0)
         note_reading(rota__os_now());
     STORE(&faults[kind].last, last);
+    STORE(&faults[kind].too, 0);
     STORE(&faults[kind].asked, 0);
     STORE(&faults[kind].first, first);
     STORE(&faults[kind].is_counted, true);
@@ -109,6 +112,11 @@ void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last)
 void rota__fault_arm(rota__fault_kind kind, unsigned n, bool onwards)
 {
     rota__fault_arm_span(kind, n, onwards ? UINT_MAX : n);
+}
+
+void rota__fault_arm_too(rota__fault_kind kind, unsigned n)
+{
+    STORE(&faults[kind].too, n);
 }
 
 #else

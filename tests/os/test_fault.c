@@ -78,6 +78,15 @@ static void a_span_is_refused(void **state)
     rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
 }
 
+static void another_is_refused_too(void **state)
+{
+    rota__fault_arm(ROTA__FAULT_EVENT, 2, false);
+    rota__fault_arm_too(ROTA__FAULT_EVENT, 4);
+    assert_int_equal(refused(ROTA__FAULT_EVENT), SECOND | FOURTH);
+    rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
+    assert_int_equal(refused(ROTA__FAULT_EVENT), 0);
+}
+
 static bool is_counted;
 
 static bool counts(void)
@@ -200,6 +209,7 @@ int main(void)
         cmocka_unit_test(requests_are_counted),
         cmocka_unit_test(kinds_do_not_mix),
         cmocka_unit_test(a_span_is_refused),
+        cmocka_unit_test(another_is_refused_too),
         cmocka_unit_test(some_do_not_count),
         cmocka_unit_test(a_clock_that_stops_shows_the_last_reading),
         cmocka_unit_test(a_clock_that_jumps_stays_ahead),

@@ -25,7 +25,7 @@ enum { NEW_BYTE = 0xA5, FREED_BYTE = 0xDB };
 static atomic_size_t live;
 static atomic_size_t bytes;
 static atomic_uint asked;
-static atomic_uint fail_at;
+static atomic_uint fail_at, fail_at_too;
 static atomic_bool fail_onwards;
 static _Atomic(bool (*)(void)) only;
 
@@ -38,6 +38,8 @@ static bool must_fail(void)
     unsigned n = atomic_fetch_add(&asked, 1) + 1;
     unsigned from = atomic_load(&fail_at);
 
+    if (n == atomic_load(&fail_at_too))
+        return true;
     if (from == 0 || n < from)
         return false;
     return n == from || atomic_load(&fail_onwards);
@@ -100,9 +102,15 @@ size_t test_memory_bytes(void)
 void test_memory_fail_at(unsigned n, bool onwards)
 {
     atomic_store(&fail_at, 0);
+    atomic_store(&fail_at_too, 0);
     atomic_store(&fail_onwards, onwards);
     atomic_store(&asked, 0);
     atomic_store(&fail_at, n);
+}
+
+void test_memory_fail_at_too(unsigned n)
+{
+    atomic_store(&fail_at_too, n);
 }
 
 void test_memory_fail_only(bool (*counts)(void))

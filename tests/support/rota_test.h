@@ -57,7 +57,8 @@ size_t test_memory_bytes(void); /* what was asked for in them */
 
 /* From now on the n-th allocation (from 1) fails, and with `onwards` all after it; 0: none. */
 void test_memory_fail_at(unsigned n, bool onwards);
-unsigned test_memory_asked(void); /* allocations since then */
+void test_memory_fail_at_too(unsigned n); /* beside those */
+unsigned test_memory_asked(void);         /* allocations since then */
 
 /* Only allocations of which it says so, on the thread that makes them, count; NULL: all do. */
 void test_memory_fail_only(bool (*counts)(void));

@@ -22,14 +22,15 @@ sweep_given given;
 
 /* -- Whose requests count ----------------------------------------------------------------- */
 
-typedef enum side { THERE, HERE, SPARED } side; /* the library's threads, the caller, partners */
+/* The thread that calls, while it does; the library's; and all others. */
+enum { SPARED = 0, HERE = 1, THERE = 2, ANYWHERE = HERE | THERE };
 
-static _Thread_local side my_side = THERE;
-static atomic_int aim = SPARED; /* at the threads of that side */
+static _Thread_local int my_side = THERE;
+static atomic_int aim = SPARED; /* at the threads of these sides */
 
 static bool counts(void)
 {
-    return my_side != SPARED && (int)my_side == atomic_load_explicit(&aim, memory_order_relaxed);
+    return (my_side & atomic_load_explicit(&aim, memory_order_relaxed)) != 0;
 }
 
 void sweep_spare_this_thread(void)
@@ -64,6 +65,17 @@ static void arm(struct fault fault)
         rota__fault_arm(os_kinds[fault.kind], fault.nth, fault.onwards);
 }
 
+/* The second of two faults. */
+static void arm_too(struct fault first, struct fault second)
+{
+    if (first.kind != second.kind)
+        arm(second);
+    else if (second.kind == SWEEP_MEMORY)
+        test_memory_fail_at_too(second.nth);
+    else
+        rota__fault_arm_too(os_kinds[second.kind], second.nth);
+}
+
 static unsigned asked(sweep_kind kind)
 {
     return kind == SWEEP_MEMORY ? test_memory_asked() : rota__fault_asked(os_kinds[kind]);
@@ -81,6 +93,7 @@ void sweep_refuse_memory(bool refused)
     disarm_all();
     arm((struct fault){SWEEP_MEMORY, refused, true});
     atomic_store(&aim, refused ? HERE : SPARED);
+    my_side = refused ? HERE : SPARED;
 }
 
 /* -- Which run this is, for the message when it fails ------------------------------------- */
@@ -90,7 +103,7 @@ enum { MOST_FAULTS = 2, HANGS = 30 }; /* seconds */
 struct run {
     const sweep_row *row;
     const sweep_scene *scene;
-    side side;
+    int side; /* or both */
     struct fault faults[MOST_FAULTS];
     int status;
 };
@@ -100,8 +113,11 @@ static bool was_reached; /* its faults */
 
 static void tell_run(int signal)
 {
+    static const char *const side_names[] = {"without a fault", "by the caller", "elsewhere",
+                                             "anywhere"};
+
     fprintf(stderr, "%s%s (%s), %s", signal == SIGALRM ? "hangs: " : "", current.row->call,
-            current.scene->name, current.side == HERE ? "by the caller" : "elsewhere");
+            current.scene->name, side_names[current.side]);
     for (int i = 0; i < MOST_FAULTS; i++) {
         const struct fault *fault = &current.faults[i];
         if (fault->nth != 0)
@@ -128,7 +144,7 @@ bool sweep_is_over(void)
 static bool waits(const struct run *run)
 {
     return test_is_parked(caller)
-           || (run->side == HERE && run->row->may[SWEEP_EXIT][0] == ROTA_OK
+           || ((run->side & HERE) && run->row->may[SWEEP_EXIT][0] == ROTA_OK
                && asked(SWEEP_EXIT) > 0);
 }
 
@@ -159,14 +175,14 @@ static int make_call(const struct run *run)
         test_thread_handle(thread); /* it is known by then, and meets no fault */
     }
     caller->watched = false; /* so that it enters the library anew */
-    for (int i = 0; i < MOST_FAULTS; i++) {
-        if (run->faults[i].nth != 0)
-            arm(run->faults[i]);
-    }
+    if (run->faults[0].nth != 0)
+        arm(run->faults[0]);
+    if (run->faults[1].nth != 0)
+        arm_too(run->faults[0], run->faults[1]);
     atomic_store(&aim, run->side);
+    my_side = HERE;
     int status = run->row->run();
-    if (run->side == HERE)
-        atomic_store(&aim, SPARED);
+    my_side = SPARED;
     atomic_store(&is_over, true);
     if (thread != NULL)
         test_thread_join(thread);
@@ -337,8 +353,9 @@ static void meets_none(struct run run)
     for (int kind = 0; kind < SWEEP_KINDS; kind++)
         arm((struct fault){(sweep_kind)kind, 1, true});
     atomic_store(&aim, HERE);
+    my_side = HERE;
     current.status = run.row->run();
-    atomic_store(&aim, SPARED);
+    my_side = SPARED;
     for (int kind = 0; kind < SWEEP_KINDS; kind++)
         test_check(asked((sweep_kind)kind) == 0);
     test_check(current.status == run.row->status);
@@ -368,16 +385,43 @@ sweep_tally sweep_every_fault(const sweep_row *row, const sweep_scene *scene)
     return tally;
 }
 
+/* -- Two faults --------------------------------------------------------------------------- */
+
+/* The n-th of all places, by kind. */
+static struct fault place(const unsigned *places, unsigned n)
+{
+    int kind = 0;
+
+    while (n >= places[kind])
+        n -= places[kind++];
+    return (struct fault){.kind = (sweep_kind)kind, .nth = n + 1};
+}
+
+/* Some are not reached when the first fault has cut the call short, or threads take turns otherwise. */
 unsigned sweep_every_pair(const sweep_row *row, const sweep_scene *scene)
 {
-    (void)row;
-    (void)scene;
-    return 0;
+    sweep_tally tally = sweep_every_fault(row, scene);
+    unsigned places[SWEEP_KINDS], all = 0;
+
+    for (int kind = 0; kind < SWEEP_KINDS; kind++) {
+        places[kind] = tally.here[kind] + tally.there[kind];
+        all += places[kind];
+    }
+    for (unsigned i = 0; i < all; i++) {
+        for (unsigned j = i + 1; j < all; j++) {
+            struct run run = {.row = row, .scene = scene, .side = ANYWHERE};
+            run.faults[0] = place(places, i);
+            run.faults[1] = place(places, j);
+            do_run(&run);
+            tally.runs++;
+        }
+    }
+    return tally.runs;
 }
 
 void sweep_prepare(void)
 {
-    my_side = HERE;
+    my_side = SPARED;
     caller = rota_thread_self();
     test_check(caller != NULL);
     rota__fault_only(counts);
