@@ -25,7 +25,9 @@ ROTA_BEGIN
 
 /*
  * Futures are counted references. A call that gives you one gives you one reference; an executor
- * holds its own, so yours may go at any time, before the task runs or after. That is no cancel.
+ * holds its own, so yours may go at any time, before the task runs or after. That is no cancel. To let
+ * go of one that is not yours is an error that no status can tell: a library that was built with
+ * ROTA_CHECKED says so and ends the process.
  */
 rota_future *rota_future_ref(rota_future *future); /* the same one; NULL for NULL */
 void rota_future_unref(rota_future *future);       /* NULL is allowed */

@@ -9,3 +9,9 @@ void rota__bug(const char *file, int line, const char *condition)
     fprintf(stderr, "rota: bug in the library: %s:%d: not so: %s\n", file, line, condition);
     abort();
 }
+
+void rota__misuse(const char *mistake)
+{
+    fprintf(stderr, "rota: %s\n", mistake);
+    abort();
+}

@@ -3,18 +3,24 @@
  * check.h - statements about the library's own state, tested in checked builds.
  *
  * An assertion that fails is a mistake in the library, never a user's: bad
- * input gets a status. Without ROTA_CHECKED nothing is tested or evaluated.
+ * input gets a status. What no status can tell, as the memory may be gone, is
+ * demanded. Without ROTA_CHECKED nothing is tested or evaluated.
  */
 #ifndef ROTA_BASE_CHECK_H
 #define ROTA_BASE_CHECK_H
 
 #ifdef ROTA_CHECKED
-#define ROTA__ASSERT(condition) ((condition) ? (void)0 : rota__bug(__FILE__, __LINE__, #condition))
+#define ROTA__ASSERT(condition)          ((condition) ? (void)0 : rota__bug(__FILE__, __LINE__, #condition))
+#define ROTA__DEMAND(condition, mistake) ((condition) ? (void)0 : rota__misuse(mistake))
 #else
-#define ROTA__ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
+#define ROTA__ASSERT(condition)          ((void)sizeof((condition) ? 1 : 0))
+#define ROTA__DEMAND(condition, mistake) ((void)sizeof((condition) ? 1 : 0))
 #endif
 
 /* Says where, and ends the process. */
 _Noreturn void rota__bug(const char *file, int line, const char *condition);
+
+/* Says what the program did wrong, and ends it. */
+_Noreturn void rota__misuse(const char *mistake);
 
 #endif

@@ -46,6 +46,17 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     return future;
 }
 
+/* In checked builds one that is gone is known by having neither, as long as its memory is not used
+   again. */
+static void note_gone(rota_future *future)
+{
+#ifdef ROTA_CHECKED
+    rota__store_relaxed(&future->task.counts, 0);
+#else
+    (void)future;
+#endif
+}
+
 static void destroy(rota_future *future)
 {
     rota__future_check(future);
@@ -54,6 +65,7 @@ static void destroy(rota_future *future)
     rota__event_free(rota__load_acquire(&future->event));
     if (future->value_of != NULL)
         rota__future_unpin(future->value_of); /* which has none of its own: no deeper than this */
+    note_gone(future);
     rota__block_free(future, (size_t)future->task.units * ROTA__BLOCK_UNIT, future->task.home);
 }
 
@@ -88,6 +100,8 @@ rota_future *rota_future_ref(rota_future *future)
 {
     if (future == NULL)
         return NULL;
+    ROTA__DEMAND(rota__load_relaxed(&future->task.counts) != 0,
+                 "rota_future_ref of a future that is gone");
     /* One that no one holds any more is lent by a hook or a handler: held anew. */
     if (rota__add_relaxed(&future->task.counts, HOLDER) < HOLDER)
         rota__future_pin(future); /* F5 */
@@ -103,6 +117,8 @@ void rota_future_unref(rota_future *future)
 {
     if (future == NULL)
         return;
+    ROTA__DEMAND(rota__future_is_held(future),
+                 "rota_future_unref of a future that nobody holds: once too often");
     /* The one holder has the one reference, so nobody else can have, get or lend one. */
     bool sole = rota__load_acquire(&future->task.counts) == SOLE; /* pairs with all subtractions */
     if (sole && rota_future_is_done(future)) {
