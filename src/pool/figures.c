@@ -37,9 +37,11 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     submitted = pool->taken_out + add_up(pool, stats);
     stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
     submitted += stats->completed + stats->queued;
-    submitted -= rota__load_relaxed(&pool->requeued); /* after what it is a part of */
-    if (submitted > pool->submitted)
-        pool->submitted = submitted; /* who is on the way from one place to another was missed */
+    uint64_t requeued = rota__load_relaxed(&pool->requeued); /* after what it is a part of */
+    /* Who was on the way from one place to another was missed; a series may have come again since
+       its runs were counted. */
+    if (submitted > requeued && submitted - requeued > pool->submitted)
+        pool->submitted = submitted - requeued;
     stats->submitted = pool->submitted;
     if (stats->active > stats->threads)
         stats->active = stats->threads;

@@ -442,7 +442,20 @@ EXPLORE(a_series_is_cancelled_as_it_comes_again)
     end_series(future);
 }
 
-/* The same, with two that may take it out. */
+/* GEN-13: it was submitted once, however often it runs meanwhile. */
+EXPLORE(a_pool_is_looked_at_as_a_series_comes_again)
+{
+    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
+    rota_pool_stats stats;
+
+    ex_check(rota_pool_stats_get(sched, &stats) == ROTA_OK);
+    ex_check(stats.submitted <= 1);
+    cancel_series(future);
+    ex_check(rota_close(sched) == ROTA_OK);
+    end_series(future);
+}
+
+/* Two may take it out. */
 EXPLORE(a_series_is_cancelled_and_removed_as_it_comes_again)
 {
     rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
