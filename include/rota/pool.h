@@ -56,7 +56,9 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx);
 
 /*
  * How threads are made. Zero is every field's default; name and cpus are copied. Signals are
- * blocked in all of them, but for interrupt_signal.
+ * blocked in all of them, but for interrupt_signal. A task leaves its thread as it has found it:
+ * signal mask, cancel state, floating-point mode and name are not put back after each, as that would
+ * cost more than the task. on_start may set them for all.
  *
  * name               "resize-%u": at most one %u, the thread's number from 0; default "rota-%u"
  * stack_size         0: the system's

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names, stacks and settings beyond all measure, tasks that need more stack than there is, and tasks
+ * that submit without end. (Faults 17, 18, 26, 37, 42)
+ */
+#define _GNU_SOURCE
+#include "forkjoin.h"
+#include "rota_test_internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- Names -------------------------------------------------------------------------------- */
+
+enum { MEGABYTE = 1 << 20 };
+
+static void *ask_name(void *name)
+{
+    test_check(pthread_getname_np(pthread_self(), name, 16) == 0);
+    return NULL;
+}
+
+static void worker_is_named(const char *pattern, const char *expected)
+{
+    rota_executor *pool =
+        test_pool((rota_pool_options){.core_threads = 1, .threads = {.name = pattern}});
+    char name[16];
+
+    assert_ok(rota_execute(pool, ask_name, name));
+    assert_ok(rota_close(pool));
+    if (test_is_linux())
+        assert_string_equal(name, expected);
+}
+
+/* FACT-08 */
+static void a_name_of_a_megabyte_is_cut(void **state)
+{
+    char *name = malloc(MEGABYTE), mine[16];
+
+    assert_non_null(name);
+    memset(name, 'x', MEGABYTE);
+    name[MEGABYTE - 1] = '\0';
+    worker_is_named(name, "xxxxxxxxxxxxxxx");
+    memcpy(name + MEGABYTE - 3, "%u", 2);
+    worker_is_named(name, "xxxxxxxxxxxxxxx");
+    memcpy(name, "%u", 2);
+    name[MEGABYTE - 3] = name[MEGABYTE - 2] = 'x';
+    worker_is_named(name, "0xxxxxxxxxxxxxx");
+    free(name);
+    ask_name(mine);
+    worker_is_named("", mine); /* as its maker */
+}
+
+/* POOL-63: "%n" is no name. */
+static void a_format_is_no_name(void **state)
+{
+    rota_pool_options options = {.core_threads = 1, .threads = {.name = "%n"}};
+    rota_executor *pool = NULL;
+
+    assert_status(rota_pool_new(&options, &pool), ROTA_EINVAL);
+    options.threads.name = "%s%s%s%s%s%s%n";
+    assert_status(rota_pool_new(&options, &pool), ROTA_EINVAL);
+    assert_null(pool);
+}
+
+/* -- Stacks ------------------------------------------------------------------------------- */
+
+/* More than there are addresses: the task is not taken, and the next settings are. */
+static void an_absurd_stack_refuses_the_task(void **state)
+{
+    const size_t sizes[] = {(size_t)1 << 47, SIZE_MAX / 2, SIZE_MAX};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        rota_threads threads = {.stack_size = sizes[i]};
+        rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads});
+        atomic_uint runs = 0;
+
+        assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+        assert_ok(rota_pool_set_threads(pool, &(rota_threads){.stack_size = 0}));
+        assert_ok(rota_execute(pool, test_count, &runs));
+        assert_ok(rota_close(pool));
+        assert_int_equal(runs, 1);
+    }
+}
+
+/* The least there is serves a small task; less is no stack. */
+static void the_least_stack_is_enough_for_a_pool(void **state)
+{
+    size_t least = rota__os_least_stack();
+    rota_pool_options options = {.core_threads = 1, .threads = {.stack_size = least - 1}};
+    rota_executor *pool = NULL;
+    atomic_uint runs = 0;
+
+    assert_status(rota_pool_new(&options, &pool), ROTA_EINVAL);
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip(); /* a sanitizer needs more */
+    options.threads.stack_size = least;
+    pool = test_pool(options);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 1);
+}
+
+static void *ask_guard(void *out)
+{
+    pthread_attr_t attributes;
+
+    test_check(pthread_getattr_np(pthread_self(), &attributes) == 0);
+    test_check(pthread_attr_getguardsize(&attributes, out) == 0);
+    pthread_attr_destroy(&attributes);
+    return NULL;
+}
+
+static rota_executor *small_stacks(int kind)
+{
+    const rota_threads threads = {.stack_size = 256 << 10};
+    rota_executor *executor = NULL;
+
+    if (kind == 0)
+        return test_pool((rota_pool_options){.core_threads = 1, .threads = threads});
+    if (kind == 1)
+        return test_sched((rota_sched_options){.core_threads = 1, .threads = threads});
+    if (kind == 2)
+        return test_forkjoin((rota_forkjoin_options){.parallelism = 1, .threads = threads});
+    assert_ok(rota_thread_per_task(&threads, &executor));
+    return executor;
+}
+
+enum { KINDS = 4 };
+
+static void every_stack_has_a_guard(void **state)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        rota_executor *executor = small_stacks(kind);
+        size_t guard = 0;
+
+        assert_ok(rota_execute(executor, ask_guard, &guard));
+        assert_ok(rota_close(executor));
+        assert_true(guard > 0);
+    }
+}
+
+static atomic_bool is_deep_enough;
+
+static int go_deeper(int depth)
+{
+    volatile char frame[1000];
+
+    frame[0] = (char)depth;
+    return atomic_load(&is_deep_enough) ? 0 : go_deeper(depth + 1) + frame[0];
+}
+
+static void *overflow(void *arg)
+{
+    go_deeper(0);
+    return arg;
+}
+
+static void run_overflow(void *kind)
+{
+    rota_executor *executor = small_stacks(*(int *)kind);
+
+    test_check(rota_execute(executor, overflow, NULL) == ROTA_OK);
+    rota_close(executor);
+}
+
+static void a_task_that_overflows_its_stack_is_stopped_by_the_guard(void **state)
+{
+    if (!TEST_FORKS_ARE_FOLLOWED) /* a sanitizer has its own way to say so */
+        skip();
+    for (int kind = 0; kind < KINDS; kind++)
+        assert_int_equal(test_in_child(run_overflow, &kind), -SIGSEGV);
+}
+
+/* -- The environment ---------------------------------------------------------------------- */
+
+static void common_pool_is_usual(void *value)
+{
+    unsigned usual = rota_cpu_count() > 1 ? rota_cpu_count() - 1 : 1;
+
+    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
+    test_check(test_fj_stats(rota_common_pool()).parallelism == usual);
+}
+
+static void a_setting_of_ten_kilobytes_is_ignored(void **state)
+{
+    char digits[10240], letters[10240], odd[] = "1e99";
+
+    memset(digits, '9', sizeof digits);
+    memset(letters, '\xff', sizeof letters);
+    digits[sizeof digits - 1] = letters[sizeof letters - 1] = '\0';
+    assert_int_equal(test_in_child(common_pool_is_usual, digits), 0);
+    assert_int_equal(test_in_child(common_pool_is_usual, letters), 0);
+    assert_int_equal(test_in_child(common_pool_is_usual, odd), 0);
+}
+
+/* -- Tasks that submit without end -------------------------------------------------------- */
+
+enum { ROOM = 64, OFFERS = 100000, MOST_BYTES = 256 << 10 };
+
+struct flood {
+    rota_executor *pool;
+    atomic_uint offered, accepted, ran;
+    atomic_size_t most; /* bytes in use */
+};
+
+static void note_memory(struct flood *flood)
+{
+    size_t now = test_memory_bytes(), most = atomic_load(&flood->most);
+
+    while (now > most && !atomic_compare_exchange_weak(&flood->most, &most, now))
+        continue;
+}
+
+/* Two more for each that runs. */
+static void *multiply(void *arg)
+{
+    struct flood *flood = arg;
+
+    for (int i = 0; i < 2 && atomic_fetch_add(&flood->offered, 1) < OFFERS; i++)
+        atomic_fetch_add(&flood->accepted, rota_execute(flood->pool, multiply, flood) == ROTA_OK);
+    note_memory(flood);
+    atomic_fetch_add(&flood->ran, 1);
+    return NULL;
+}
+
+/* With room for few the rest is rejected, and needs no memory. */
+static void a_flood_of_submits_is_bounded_by_the_queue(void **state)
+{
+    struct flood flood = {.pool = test_small_pool(2, 2, ROOM), .accepted = 1};
+    size_t before = test_memory_bytes();
+
+    assert_ok(rota_execute(flood.pool, multiply, &flood));
+    test_await_count(&flood.offered, OFFERS);
+    assert_ok(rota_close(flood.pool));
+    assert_int_equal(flood.ran, flood.accepted);
+    assert_true(flood.accepted < OFFERS);
+    assert_true(flood.most - before < MOST_BYTES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_setting_of_ten_kilobytes_is_ignored),
+        test_with_memory(a_name_of_a_megabyte_is_cut),
+        test_with_memory(a_format_is_no_name),
+        test_with_memory(an_absurd_stack_refuses_the_task),
+        test_with_memory(the_least_stack_is_enough_for_a_pool),
+        test_with_memory(every_stack_has_a_guard),
+        cmocka_unit_test(a_task_that_overflows_its_stack_is_stopped_by_the_guard),
+        test_with_memory(a_flood_of_submits_is_bounded_by_the_queue),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
