@@ -13,6 +13,16 @@ bool rota__pool_take_back(rota__pool *pool, rota_task *task)
     return true;
 }
 
+/* A task that is refused after all was in the queue: who looked there meanwhile has counted it. If
+   nobody has, the next to look adds up the right sum. */
+static void count_out(rota__pool *pool)
+{
+    rota__mutex_lock(&pool->lock);
+    if (pool->submitted > 0)
+        pool->submitted--;
+    rota__mutex_unlock(&pool->lock);
+}
+
 /* P2: the task is in the queue; will somebody run it? */
 int rota__pool_look_again(rota__pool *pool, rota_task *task)
 {
@@ -27,7 +37,8 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
             return ROTA_OK;
     }
     if (!rota__pool_take_back(pool, task))
-        return ROTA_OK;             /* somebody has it */
+        return ROTA_OK; /* somebody has it */
+    count_out(pool);
     rota__pool_rescue(pool, false); /* also ends a pool that this task has held up */
     return status;
 }

@@ -25,21 +25,28 @@ static void terminate(rota__pool *pool)
     rota__mutex_unlock(&pool->lock);
 }
 
-static bool have_all_left(rota__pool *pool)
+/* In one step with the look at the registry (P4): a worker that comes and is counted out again
+   meanwhile leaves ctl as it was, but cannot have left the registry. */
+static bool begin_tidying(rota__pool *pool, uint32_t *ctl, bool *all_have_left)
 {
     rota__mutex_lock(&pool->lock);
-    bool have_left = pool->registered == 0;
+    *all_have_left = pool->registered == 0;
+    bool has_begun =
+        *all_have_left && rota__ctl_change(&pool->ctl, ctl, rota__ctl_make(ROTA_TIDYING, 0));
     rota__mutex_unlock(&pool->lock);
-    return have_left;
+    return has_begun;
 }
 
 /* POOL-56: forces nothing. Whoever changes what it depends on calls it. */
 void rota__pool_try_terminate(rota__pool *pool)
 {
     uint32_t ctl = rota__ctl_load(&pool->ctl);
+    bool all_have_left = true;
 
     do {
         rota_executor_state state = rota__ctl_state(ctl);
+        if (!all_have_left) /* the last one comes here */
+            return;
         if (state == ROTA_RUNNING || state >= ROTA_TIDYING)
             return;
         if (state == ROTA_SHUTDOWN && !rota__queue_is_empty(pool->queue)) /* P2 */
@@ -48,9 +55,7 @@ void rota__pool_try_terminate(rota__pool *pool)
             rota__pool_wake_idle(pool, false); /* which leaves, and comes here */
             return;
         }
-        if (!have_all_left(pool)) /* P4: the last one comes here */
-            return;
-    } while (!rota__ctl_change(&pool->ctl, &ctl, rota__ctl_make(ROTA_TIDYING, 0))); /* C1 */
+    } while (!begin_tidying(pool, &ctl, &all_have_left)); /* C1 */
     terminate(pool);
 }
 

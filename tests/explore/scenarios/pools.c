@@ -80,6 +80,29 @@ EXPLORE(a_task_is_accepted_or_rejected_by_an_empty_pool_that_ends)
     check_accepted();
 }
 
+static void shut_down(void *unused)
+{
+    (void)unused;
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+}
+
+/* POOL-48: who looks at it meanwhile may see a task that is rejected after all; it does not count. */
+EXPLORE(a_pool_is_looked_at_as_a_task_is_rejected)
+{
+    rota_pool_stats stats;
+
+    begin(&(rota_pool_options){.max_threads = 1});
+    ex_thread *submitter = ex_start(execute, NUMBER(0));
+    ex_thread *ender = ex_start(shut_down, NULL);
+    ex_check(rota_pool_stats_get(pool, &stats) == ROTA_OK);
+    ex_join(submitter);
+    ex_join(ender);
+    ex_check(rota_await_termination(pool, ROTA_FOREVER) == ROTA_OK);
+    ex_check(rota_pool_stats_get(pool, &stats) == ROTA_OK);
+    ex_check(stats.submitted == (statuses[0] == ROTA_OK ? 1 : 0));
+    end();
+}
+
 /* P4: whoever is the last to leave, nobody touches the pool after its end. */
 EXPLORE(two_workers_leave_at_once)
 {
