@@ -392,11 +392,9 @@ bool rota__crew_sleep(rota__fj_worker *worker)
     rota__mutex_lock(&pool->lock);
     if (rota__fj_pool_state(pool) >= ROTA_STOP)
         return leave_search(worker);
-    if (rota__waiter_init(&worker->waiter) != ROTA_OK) {
-        rota__mutex_unlock(&pool->lock);
-        rota__os_yield(); /* no memory to sleep with: it goes on looking */
-        return true;
-    }
+    if (rota__waiter_init(&worker->waiter) != ROTA_OK)
+        return leave_search(worker); /* no memory to sleep with: who stayed awake would hold up all
+                                        that waits for quiet */
     rota__list_prepend(&pool->sleepers, &worker->link);
     before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
     rota__fj_settle(pool);

@@ -16,6 +16,7 @@ static void refuse_threads(unsigned from, bool onwards)
 static int disarm(void **state)
 {
     refuse_threads(0, false);
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     test_memory_fail_at(0, false);
     return 0;
 }
@@ -365,6 +366,21 @@ static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state
     assert_ok(rota_executor_free(pool));
 }
 
+/* Fault 20: who cannot be woken, as the end of its thread cannot be watched for, does not sleep; nor
+   does it hold up the end of the pool. */
+static void a_pool_whose_workers_cannot_sleep_can_be_closed(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    atomic_uint runs = 0;
+
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
+    for (int i = 0; i < 3; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_close(pool));
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
+    assert_int_equal(runs, 3);
+}
+
 /* Once, at any place. */
 static void whichever_thread_is_refused_no_task_is_lost(void **state)
 {
@@ -639,6 +655,7 @@ int main(void)
         with_faults(without_memory_tasks_of_a_deque_are_not_lost),
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
+        with_faults(a_pool_whose_workers_cannot_sleep_can_be_closed),
         with_faults(whichever_thread_is_refused_no_task_is_lost),
         with_faults(who_leaves_runs_what_others_wait_for),
         with_faults(who_leaves_runs_what_was_submitted),

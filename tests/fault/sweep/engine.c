@@ -200,11 +200,6 @@ static void recover(const struct run *run)
     disarm_all();
 }
 
-void sweep_recover(void)
-{
-    recover(&current);
-}
-
 static bool explains(const struct fault *fault, const struct run *run)
 {
     const int *may = run->row->may[fault->kind];

@@ -40,7 +40,6 @@ static void it_works(void)
 {
     atomic_uint runs = 0;
 
-    sweep_recover();
     test_check(rota_execute(given.executor, test_count, &runs) == ROTA_OK);
     test_check(rota_close(given.executor) == ROTA_OK);
     test_check(runs == 1);

@@ -170,7 +170,4 @@ bool sweep_is_over(void); /* the call that a partner helps with */
 
 void sweep_refuse_memory(bool refused); /* to the caller, while a scene is set */
 
-/* From now on there are no more faults in this run; what waits for all threads needs that. */
-void sweep_recover(void);
-
 #endif
