@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names, stacks and settings beyond all measure, tasks that need more stack than there is, and tasks
- * that submit without end. (Faults 17, 18, 26, 37, 42)
+ * that submit without end. (Faults 17, 18, 23, 26, 37, 40, 42)
  */
 #define _GNU_SOURCE
 #include "forkjoin.h"
 #include "rota_test_internal.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,52 @@ static void a_task_that_overflows_its_stack_is_stopped_by_the_guard(void **state
         assert_int_equal(test_in_child(run_overflow, &kind), -SIGSEGV);
 }
 
+/* -- A factory that is not careful -------------------------------------------------------- */
+
+static int create_and_scribble(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                               void *arg, void *ctx)
+{
+    pthread_t thread;
+    int error = pthread_create(&thread, attr, start, arg);
+
+    memset(out, 0xa5, sizeof *out);
+    return error;
+}
+
+/* The library goes by what the thread itself says. */
+static void what_a_factory_writes_is_not_relied_on(void **state)
+{
+    rota_executor *pool = test_pool(
+        (rota_pool_options){.core_threads = 3, .threads = {.create = create_and_scribble}});
+    atomic_uint runs = 0;
+
+    for (int i = 0; i < 10; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 10);
+}
+
+static int refuse_oddly(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                        void *arg, void *status)
+{
+    return *(int *)status;
+}
+
+static void whatever_a_factory_returns_but_0_is_a_refusal(void **state)
+{
+    int statuses[] = {-1, 1, 12345678, INT_MIN, INT_MAX};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        rota_threads threads = {.create = refuse_oddly, .ctx = &statuses[i]};
+        rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads});
+        atomic_uint runs = 0;
+
+        assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+        assert_ok(rota_close(pool));
+        assert_int_equal(runs, 0);
+    }
+}
+
 /* -- The environment ---------------------------------------------------------------------- */
 
 static void common_pool_is_usual(void *value)
@@ -239,6 +286,51 @@ static void a_flood_of_submits_is_bounded_by_the_queue(void **state)
     assert_true(flood.most - before < MOST_BYTES);
 }
 
+/* -- Tasks that come again without end ---------------------------------------------------- */
+
+enum { BOUND = 64 + 1, GIVE_UP = 1000000 };
+
+struct chain {
+    rota_executor *pool;
+    atomic_uint links;
+    atomic_uint outsider; /* after so many of them it ran; 0: not yet */
+};
+
+static void *next_link(void *arg)
+{
+    struct chain *chain = arg;
+    unsigned links = atomic_fetch_add(&chain->links, 1) + 1;
+
+    if (atomic_load(&chain->outsider) == 0 && links < GIVE_UP)
+        test_check(rota_execute(chain->pool, next_link, chain) == ROTA_OK);
+    return NULL;
+}
+
+static void *come_from_outside(void *arg)
+{
+    struct chain *chain = arg;
+
+    atomic_store(&chain->outsider, atomic_load(&chain->links));
+    return NULL;
+}
+
+/* Its one worker always has something of its own to do: who comes from outside has a turn. */
+static void a_task_from_outside_is_not_starved(void **state)
+{
+    for (int round = 0; round < 20; round++) {
+        struct chain chain = {.pool = test_forkjoin_of(1)};
+        unsigned links;
+
+        assert_ok(rota_execute(chain.pool, next_link, &chain));
+        test_await_count(&chain.links, 1);
+        assert_ok(rota_execute(chain.pool, come_from_outside, &chain));
+        links = atomic_load(&chain.links);
+        test_await_count(&chain.outsider, 1);
+        assert_ok(rota_close(chain.pool));
+        assert_in_range(chain.outsider, 1, links + BOUND);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +341,9 @@ int main(void)
         test_with_memory(the_least_stack_is_enough_for_a_pool),
         test_with_memory(every_stack_has_a_guard),
         cmocka_unit_test(a_task_that_overflows_its_stack_is_stopped_by_the_guard),
+        test_with_memory(what_a_factory_writes_is_not_relied_on),
+        test_with_memory(whatever_a_factory_returns_but_0_is_a_refusal),
+        test_with_memory(a_task_from_outside_is_not_starved),
         test_with_memory(a_flood_of_submits_is_bounded_by_the_queue),
     };
 
