@@ -8,11 +8,10 @@
 #include "rota_test_compose.h"
 #include "soak.h"
 
-#include <string.h>
-
 enum { SOURCES = 2, NODES = 8 };
 
-int get_patiently(rota_future *future)
+/* In spite of interrupts. */
+static int get_patiently(rota_future *future)
 {
     int status;
 

@@ -28,8 +28,7 @@ static void gather(struct group *group, struct station *station, test_random *ra
     }
 }
 
-/* Without end only where a wait is sure to end. */
-static rota_ns any_timeout(const struct station *station, test_random *random)
+static rota_ns any_timeout(test_random *random)
 {
     if (test_random_below(random, 2) == 0)
         return ROTA_FOREVER;
@@ -42,8 +41,8 @@ static void invoke_all(struct station *station, test_random *random)
     struct group group;
 
     gather(&group, station, random);
-    int status = rota_invoke_all(station->executor, group.calls, group.count,
-                                 any_timeout(station, random), futures);
+    int status =
+        rota_invoke_all(station->executor, group.calls, group.count, any_timeout(random), futures);
     test_check(status == ROTA_OK || status == ROTA_ETIMEDOUT || status == ROTA_EREJECTED
                || status == ROTA_EINTERRUPTED);
     if (status != ROTA_OK && status != ROTA_ETIMEDOUT)
@@ -62,8 +61,8 @@ static void invoke_any(struct station *station, test_random *random)
     gather(&group, station, random);
     if (group.count == 0)
         return;
-    int status = rota_invoke_any(station->executor, group.calls, group.count,
-                                 any_timeout(station, random), &first);
+    int status =
+        rota_invoke_any(station->executor, group.calls, group.count, any_timeout(random), &first);
     test_check((status == ROTA_OK || status == ROTA_EFAILED) == (first != NULL));
     test_check(first == NULL || rota_future_get_timed(first, 0, NULL) == status);
     rota_future_unref(first);

@@ -176,7 +176,6 @@ void timed_check(struct station *station);
 
 void group_move(struct station *station, test_random *random);
 void graph_move(struct station *station, test_random *random);
-int get_patiently(rota_future *future); /* in spite of interrupts */
 
 /* -- Rounds ---------------------------------------------------------------------------------- */
 
