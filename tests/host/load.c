@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SUBMITTERS = 2, BATCH = 64, FDS = 4, FIB_OF = 12, FIB = 144 };
+enum { WORKERS = 4, SUBMITTERS = 2, BATCH = 64, FDS = 4, FIB_OF = 12, FIB = 144 };
 
 #define PERIOD  ROTA_MS(5)
 #define DELAY   ROTA_MS(2)
@@ -40,6 +40,7 @@ static _Noreturn void fail(const char *what, int line)
 static bool may_be_refused, forks, leaves;
 static rota_executor *pool, *sched, *forkjoin;
 static rota_ns end;
+static unsigned largest; /* number of workers */
 
 static struct {
     atomic_ullong accepted, ran, refused, delayed, delayed_ran, late_ns, late_most, forked;
@@ -242,7 +243,7 @@ static void *submit(void *first)
 
 static void begin(void)
 {
-    const rota_pool_options options = {.core_threads = 4, .threads = {.name = "load-%u"}};
+    const rota_pool_options options = {.core_threads = WORKERS, .threads = {.name = "load-%u"}};
 
     check(rota_pool_new(&options, &pool) == ROTA_OK);
     check(rota_scheduled_pool(2, &sched) == ROTA_OK);
@@ -275,6 +276,10 @@ static void submit_by_all(void)
 
 static void settle(const struct series *all, int count_of)
 {
+    rota_pool_stats stats;
+
+    check(rota_pool_stats_get(pool, &stats) == ROTA_OK);
+    largest = stats.largest;
     check(rota_close(pool) == ROTA_OK);
     check(rota_close(sched) == ROTA_OK);
     check(rota_close(forkjoin) == ROTA_OK);
@@ -294,7 +299,7 @@ static void tell(const struct series *all)
            atomic_load(&counts.ran), late / 1e6, (double)atomic_load(&counts.late_most) / 1e6,
            (long long)all[0].runs, (long long)all[1].runs);
     if (may_be_refused)
-        printf(", %llu refused", atomic_load(&counts.refused));
+        printf(", %u of %d workers, %llu refused", largest, WORKERS, atomic_load(&counts.refused));
     if (forks)
         printf(", %llu children", atomic_load(&counts.forked));
     printf("\n");

@@ -6,13 +6,21 @@
  *                                    a thousand times a second
  *     nuisance hold PID SECONDS      stops one of its workers, as a debugger does
  *     nuisance spin SECONDS          computes and never sleeps
+ *     nuisance refuse COMMAND...     runs it in a sandbox that forbids what it can do without: waits on
+ *                                    a futex of its own, barriers, affinity, names
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -67,8 +75,7 @@ static int is_worker(pid_t process, pid_t thread)
     return has_name;
 }
 
-/* The process is to ignore the signal, or to handle it: it is a real-time one, whose default is the
-   end. All but the first thread have it blocked, so it is pending there ever after. */
+/* Both are ignored by default; they interrupt system calls of threads that let them in. */
 static void send_signals(pid_t process, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -107,6 +114,33 @@ static void spin(double seconds)
         ;
 }
 
+#define WHEN(value, action) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define FORBIDDEN   (SECCOMP_RET_ERRNO | EPERM)
+
+/* The C library waits for a thread's end on a futex that is not private, which is allowed. */
+static void refuse(char **command)
+{
+    struct sock_filter filter[] = {
+        LOAD(nr),
+        WHEN(SYS_membarrier, FORBIDDEN),
+        WHEN(SYS_sched_setaffinity, FORBIDDEN),
+        WHEN(SYS_prctl, FORBIDDEN),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        LOAD(args[1]),
+        WHEN(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, FORBIDDEN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+    must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+    execvp(command[0], command);
+    must(0, command[0]);
+}
+
 int main(int count, char **arguments)
 {
     if (count == 4 && strcmp(arguments[1], "signals") == 0)
@@ -115,6 +149,8 @@ int main(int count, char **arguments)
         hold_worker(atoi(arguments[2]), atof(arguments[3]));
     else if (count == 3 && strcmp(arguments[1], "spin") == 0)
         spin(atof(arguments[2]));
+    else if (count > 2 && strcmp(arguments[1], "refuse") == 0)
+        refuse(arguments + 2);
     else
         return 2;
     return 0;
