@@ -162,8 +162,6 @@ static int invoke_and_help(void)
 static sweep_scenes pools = {&sweep_idle_forkjoin, &sweep_waiting_forkjoin, NULL};
 
 static const sweep_row rows[] = {
-    {"rota_completer_run", pools, invoke_tree, .stays = true},
-    {"rota_help_complete", pools, invoke_and_help, .stays = true},
     {"rota_try_complete", an_awaited_root, try_complete},
     {"rota_propagate_completion", an_awaited_root, propagate},
     {"rota_complete", an_awaited_root, complete},
@@ -178,3 +176,10 @@ static const sweep_row rows[] = {
     {"rota_take_pending", a_pair, take_pending, .is_quiet = true},
 };
 SWEEP_PART(sweep_completer, rows);
+
+/* Where the caller cannot take part, it forks into the common pool. */
+static const sweep_row tree_rows[] = {
+    {"rota_completer_run", pools, invoke_tree, .stays = true},
+    {"rota_help_complete", pools, invoke_and_help, .stays = true},
+};
+SWEEP_PART(sweep_tree, tree_rows);

@@ -45,14 +45,7 @@ static void it_works(void)
     test_check(runs == 1);
 }
 
-/* It is there from the first success on. */
-static int common(void)
-{
-    return rota_common_pool() != NULL ? ROTA_OK : ROTA_ENOMEM;
-}
-
 static const sweep_row rows[] = {
-    {"rota_common_pool", sweep_nowhere, common, SWEEP_NEEDS_MEMORY, .stays = true},
     {"rota_fixed_pool", sweep_nowhere, fixed, it_works, SWEEP_NEEDS_MEMORY},
     {"rota_single_thread", sweep_nowhere, single, it_works, SWEEP_NEEDS_MEMORY},
     {"rota_cached_pool", sweep_nowhere, cached, it_works, SWEEP_NEEDS_MEMORY},

@@ -272,12 +272,6 @@ static int reset(void)
 
 static const sweep_row rows[] = {
     {"rota_forkjoin_new", sweep_nowhere, make, it_works, SWEEP_NEEDS_MEMORY},
-    {"rota_invoke", idle, invoke, .stays = true},
-    {"rota_invoke", sweep_a_busy_forkjoin, invoke, NULL, sweep_open_gate, .stays = true},
-    {"rota_invoke_both", idle, invoke_both_in_pool, .stays = true},
-    {"rota_invoke_many", idle, invoke_many_in_pool, .stays = true},
-    {"rota_fork", idle, fork_many_in_pool, .stays = true},
-    {"rota__join_odd", idle, join_failed_in_pool, .status = ROTA_EFAILED, .stays = true},
     {"rota_block_begin", idle, block_in_pool,
      .may = {[SWEEP_MEMORY] = {ROTA_EAGAIN}, [SWEEP_THREAD] = {ROTA_EAGAIN}}},
     {"rota_block_end", idle, block_in_pool,
@@ -302,3 +296,14 @@ static const sweep_row rows[] = {
     {"rota_fj_reset", sweep_nowhere, reset, .is_quiet = true},
 };
 SWEEP_PART(sweep_forkjoin, rows);
+
+/* Where the caller cannot take part, it forks into the common pool. */
+static const sweep_row inside_rows[] = {
+    {"rota_invoke", idle, invoke, .stays = true},
+    {"rota_invoke", sweep_a_busy_forkjoin, invoke, NULL, sweep_open_gate, .stays = true},
+    {"rota_invoke_both", idle, invoke_both_in_pool, .stays = true},
+    {"rota_invoke_many", idle, invoke_many_in_pool, .stays = true},
+    {"rota_fork", idle, fork_many_in_pool, .stays = true},
+    {"rota__join_odd", idle, join_failed_in_pool, .status = ROTA_EFAILED, .stays = true},
+};
+SWEEP_PART(sweep_inside, inside_rows);

@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const sweep_part *const sweep_parts[] = {
-    &sweep_base,     &sweep_task,        &sweep_future,   &sweep_executor,   &sweep_endings,
-    &sweep_queue,    &sweep_queue_waits, &sweep_deque,    &sweep_pool,       &sweep_reject,
-    &sweep_sched,    &sweep_factory,     &sweep_forkjoin, &sweep_fork,       &sweep_completer,
-    &sweep_parallel, &sweep_compose,     &sweep_again,    &sweep_completion,
+const sweep_part
+    *const sweep_parts[] =
+        {
+            &sweep_base,      &sweep_task,   &sweep_future,      &sweep_executor,
+            &sweep_endings,   &sweep_queue,  &sweep_queue_waits, &sweep_deque,
+            &sweep_pool,      &sweep_reject, &sweep_sched,       &sweep_factory,
+            &sweep_compose,   &sweep_again,  &sweep_completion,  &sweep_forkjoin,
+            &sweep_completer, &sweep_common, /* makes the common pool, whose threads and memory stay, or come and go */
+            &sweep_inside,    &sweep_tree,   &sweep_parallel,
 };
 const size_t sweep_part_count = sizeof sweep_parts / sizeof sweep_parts[0];
 

@@ -112,7 +112,7 @@ typedef struct sweep_row {
     rota_ns least;           /* how long it takes at least, with that status */
     bool is_quiet;           /* asks for nothing that a fault could meet: tried once, with all */
     bool is_chance;          /* whether a fault has its effect depends on the partner, too */
-    bool stays;              /* what the common pool needs, once made */
+    bool stays;              /* what the common pool has made is there afterwards */
 } sweep_row;
 
 enum { SWEEP_WRONG = 1 }; /* no status of the library */
@@ -142,10 +142,10 @@ typedef struct sweep_part {
 #define SWEEP_PART(name, table) const sweep_part name = {table, sizeof(table) / sizeof(table)[0]}
 
 extern const sweep_part sweep_base, sweep_task, sweep_future, sweep_executor, sweep_endings;
-extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool;
-extern const sweep_part sweep_reject, sweep_sched;
-extern const sweep_part sweep_forkjoin, sweep_fork, sweep_completer, sweep_parallel, sweep_factory;
-extern const sweep_part sweep_compose, sweep_again, sweep_completion;
+extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool, sweep_reject;
+extern const sweep_part sweep_sched, sweep_factory, sweep_compose, sweep_again, sweep_completion;
+extern const sweep_part sweep_forkjoin, sweep_completer;
+extern const sweep_part sweep_common, sweep_inside, sweep_tree, sweep_parallel;
 
 /* -- The engine (engine.c) ------------------------------------------------------------------- */
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - forks and joins from outside a pool, by the functions that the library has beside the
+ * common.c - the common pool: forks and joins from outside a pool, by the functions that the library has beside the
  * inline ones. They go to the common pool, which has one worker.
  */
 #define ROTA_NO_INLINE
 #include "sweep.h"
 
 #include "forkjoin.h"
+
+/* It is there from the first success on. */
+static int common(void)
+{
+    return rota_common_pool() != NULL ? ROTA_OK : ROTA_ENOMEM;
+}
 
 static rota_fj task;
 static atomic_uint runs;
@@ -121,6 +127,7 @@ static int my_deck(void)
 }
 
 static const sweep_row rows[] = {
+    {"rota_common_pool", sweep_nowhere, common, SWEEP_NEEDS_MEMORY, .stays = true},
     {"rota_fork", fresh, fork_it, .stays = true},
     {"rota__fork_slow", fresh, fork_slow, .stays = true},
     {"rota_join", forked_or_running, join, NULL, sweep_open_gate, .stays = true},
@@ -131,4 +138,4 @@ static const sweep_row rows[] = {
     {"rota__unfork_slow", forked, unfork_slow, .is_quiet = true},
     {"rota__my_deck", sweep_nowhere, my_deck, .is_quiet = true},
 };
-SWEEP_PART(sweep_fork, rows);
+SWEEP_PART(sweep_common, rows);
