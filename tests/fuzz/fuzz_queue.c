@@ -257,13 +257,13 @@ static void check_next(const item *element, bool is_removed)
         take_out(at);
 }
 
-static void check_removal(int status, int if_empty, void *element)
+static void check_removal(int status, int if_empty, void *const *element)
 {
     check(status == (has_next() ? ROTA_OK : if_empty));
     if (status == ROTA_OK)
-        check_next(element, true);
+        check_next(*element, true);
     else
-        check(element == &queue);
+        check(*element == &queue);
 }
 
 static void remove_next(uint8_t how)
@@ -271,14 +271,14 @@ static void remove_next(uint8_t how)
     void *element = &queue;
 
     if (how % 3 == 0) {
-        check_removal(rota_queue_poll(queue, &element), ROTA_EEMPTY, element);
+        check_removal(rota_queue_poll(queue, &element), ROTA_EEMPTY, &element);
     } else if (how % 3 == 1) {
         check_removal(rota_queue_poll_timed(queue, how % 2 ? 0 : INT64_MIN, &element),
-                      ROTA_ETIMEDOUT, element);
+                      ROTA_ETIMEDOUT, &element);
     } else {
         if (!has_next())
             interrupt();
-        check_removal(rota_queue_take(queue, &element), ROTA_EINTERRUPTED, element);
+        check_removal(rota_queue_take(queue, &element), ROTA_EINTERRUPTED, &element);
         check(!rota_interrupted());
     }
 }

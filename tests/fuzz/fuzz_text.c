@@ -176,7 +176,7 @@ static unsigned add_quota(const char *path, bool is_v1, uint8_t byte, char *text
 {
     unsigned quota = byte % 32 * 50000; /* 0: none */
     const unsigned period = 100000;
-    char name[PATH];
+    char name[PATH + 20];
 
     if (byte >= 224)
         return 0; /* the file is not there */
