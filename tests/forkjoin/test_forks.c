@@ -625,6 +625,9 @@ static void a_null_does_no_harm(void)
     test_check(!rota_unfork(none));
     test_check(rota_invoke(rota_fj_pool(), none) == ROTA_EINVAL);
     test_check(rota_join(&empty) == ROTA_EINVAL);
+    rota_fork(&empty);
+    test_check(!rota_unfork(&empty) && !rota_fj_is_done(&empty));
+    test_check(rota_join(&empty) == ROTA_EINVAL);
     test_check(rota_invoke(rota_fj_pool(), &empty) == ROTA_EINVAL);
     test_check(rota_invoke_both(&empty, &empty) == ROTA_EINVAL);
     test_check(!rota_fj_cancel(none));
