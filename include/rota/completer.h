@@ -22,11 +22,12 @@
  * numbers, or where the first to find something ends the search.
  *
  * The rules. A `compute` either completes its completer, by any of the calls below, or fails it, or
- * gives that to its children; after that it must not touch it. The memory is yours, as with every
- * fork/join task, and must stay until the root is done; after a failure, a cancellation, rota_complete
- * or rota_complete_root it must stay until rota_await_quiescence returns, as others may still run.
- * Only a root becomes done by completion, so that is what one joins. A `compute` that ends its thread
- * fails its completer.
+ * gives that to its children; after that it must not touch it, and must not end its thread. One that ends
+ * its thread before that has failed. The memory is yours, as with every fork/join task, and must stay
+ * until the root is done; after a failure, a cancellation, rota_complete or rota_complete_root it must stay
+ * until rota_await_quiescence returns, as others may still run: where a task of the pool has made the tree,
+ * until whoever started that one has waited so. Only a root becomes done by completion, so that is what one
+ * joins.
  */
 #ifndef ROTA_COMPLETER_H
 #define ROTA_COMPLETER_H
@@ -38,7 +39,8 @@ ROTA_BEGIN
 /*
  * Make it the first member of your struct. on_completion: its count has come to 0; `caller` is the
  * child that was last, or the completer itself. on_failure: it, or `caller` below it, has failed; false:
- * that goes no higher, and you complete what is above. NULL is none for on_completion, and for on_failure
+ * that goes no higher, and you see to it that what is above becomes complete: once, also if `self` was
+ * failed by another while it computes. NULL is none for on_completion, and for on_failure
  * that it goes on. Both may be set after ROTA_COMPLETER, before the completer is used.
  */
 typedef struct rota_completer rota_completer;
@@ -90,8 +92,8 @@ rota_completer *rota_completer_root(rota_completer *c);
 void rota_complete_root(
     rota_completer *c); /* done, without on_completion: what was sought is found */
 
-/* Runs queued tasks that lead to this one, at most so many, from a worker of its pool; any other thread
-   runs those it has forked. */
+/* Runs queued tasks that lead to this one, at most so many, from a worker of its pool. Any other thread
+   runs those that such threads have forked, each with all that it forks in turn. */
 void rota_help_complete(rota_completer *c, int most);
 
 /* -- As every fork/join task ----------------------------------------------------------------- */
@@ -105,8 +107,8 @@ void rota_help_complete(rota_completer *c, int most);
  * goes; those that fail are done.
  *
  * rota_fj_cancel(&c->task) concerns that one alone. It is done at once, also while it computes. If it has
- * not begun it never will, and its parent is told when its turn would have come. Otherwise completion
- * passes through it. rota_shutdown_now cancels those that have not begun, and all above them.
+ * not begun it never will; when its turn would have come, one is taken from its count, and if that was 0
+ * its parent is told. Otherwise completion passes through it. rota_shutdown_now cancels those that have not begun, and all above them.
  */
 
 ROTA_END
