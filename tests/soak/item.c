@@ -199,7 +199,6 @@ static void check_state(const struct item *item, rota_future *future)
 {
     rota_future_state state = rota_future_state_of(future);
 
-    test_check(rota_future_is_done(future));
     if (atomic_load(&item->is_given))
         test_check(state == ROTA_FUTURE_SUCCEEDED);
     else if (state == ROTA_FUTURE_SUCCEEDED)
@@ -237,16 +236,21 @@ static bool has_freed(const struct item *item)
     return atomic_load(&item->frees) == runs + atomic_load(&item->is_given);
 }
 
-/* OWN-06. Whoever had it last may be about to let go. */
-static void check_freed(const struct item *item)
+static bool is_done(const struct item *item)
+{
+    return rota_future_is_done(atomic_load(&item->future));
+}
+
+/* Where the executor goes on, the thread that had the item last may be about to finish. */
+static void await(bool (*condition)(const struct item *item), const struct item *item)
 {
     rota_ns deadline = 0;
 
-    while (!has_freed(item)) {
+    while (!condition(item)) {
         if (deadline == 0)
             deadline = rota_now() + PATIENCE;
         if (rota_now() > deadline)
-            test_die(__FILE__, __LINE__, "a future lives on, or its result does");
+            test_die(__FILE__, __LINE__, "a future is not done, or lives on, or its result does");
         sched_yield();
     }
 }
@@ -276,10 +280,11 @@ void item_settle(struct item *item, struct counts *counts)
     check_meeting(item);
     check_told(item);
     if (future != NULL) {
+        await(is_done, item);
         check_state(item, future);
         rota_future_unref(future);
     }
     if (item->most == 0)
-        check_freed(item);
+        await(has_freed, item); /* OWN-06 */
     count(item, counts);
 }
