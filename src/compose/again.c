@@ -214,14 +214,11 @@ static rota_ns next_delay(errand *self)
 static int schedule_in(errand *self, rota_ns delay)
 {
     rota_call call = {.fn = it_is_time, .arg = self, .discard = timer_dropped};
-    rota_executor *ex = rota__timer();
     rota_future *set;
     int status;
 
-    if (ex == NULL)
-        return ROTA_ENOMEM;
     ref(self); /* Y1: the timer's */
-    status = rota_schedule_call(ex, &call, delay, 0, &set);
+    status = rota__timer_set(&call, delay, &set);
     if (status != ROTA_OK) {
         rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
         return status;

@@ -121,9 +121,11 @@ rota__stage *rota__as_stage(rota_future *future); /* NULL: it is none */
 
 /* -- timer.c -------------------------------------------------------------- */
 
-/* The process's timer, to schedule on; NULL: no memory. */
-rota_executor *rota__timer(void);
-extern rota__atomic(rota_executor *) rota__the_timer; /* timer.c only, and tests */
-void rota__timer_end(rota_ns patience); /* while nobody uses it; the next use makes another */
+/* As rota_schedule_call, once, on the process's timer. */
+int rota__timer_set(const rota_call *call, rota_ns delay, rota_future **out);
+
+rota_executor *rota__timer(void);                     /* NULL: no memory; timer.c only, and tests */
+extern rota__atomic(rota_executor *) rota__the_timer; /* likewise */
+void rota__timer_end(rota_ns patience);               /* the next use makes another */
 
 #endif

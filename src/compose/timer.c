@@ -2,11 +2,16 @@
 /*
  * timer.c - the one timer of the process, made at first use; timeouts, and executors
  * that wait before they pass a task on.
+ *
+ *   M1  Who uses the timer is counted before it looks for it, and until it has left.
+ *       Who ends the timer hides it before it looks at the count, and frees it when
+ *       there is nobody: at exit there may be threads that nobody waits for.
  */
 #include "compose/compose_internal.h"
 
 #include "base/alloc.h"
 #include "base/lobby.h"
+#include "base/park.h"
 #include "base/time.h"
 
 #include <rota/sched.h>
@@ -14,7 +19,8 @@
 /* -- The timer ------------------------------------------------------------ */
 
 rota__atomic(rota_executor *) rota__the_timer;
-static rota__mutex timer_lock; /* held by who makes it */
+static rota__mutex timer_lock;             /* held by who makes it */
+static rota__atomic(uint32_t) timer_users; /* M1 */
 
 /* Of a parent process, it is as if it had ended. */
 static bool is_good(rota_executor *made)
@@ -50,15 +56,40 @@ rota_executor *rota__timer(void)
     return made;
 }
 
+int rota__timer_set(const rota_call *call, rota_ns delay, rota_future **out)
+{
+    int status = ROTA_ENOMEM;
+
+    rota__add_acq_rel(&timer_users, 1); /* M1 */
+    rota_executor *ex = rota__timer();
+    if (ex != NULL)
+        status = rota_schedule_call(ex, call, delay, 0, out);
+    rota__sub_acq_rel(&timer_users, 1);
+    return status;
+}
+
+static bool is_left_before(rota_ns deadline)
+{
+    unsigned turns = 0;
+
+    while (rota__add_acq_rel(&timer_users, 0) > 0) { /* M1; pairs with the others in either order */
+        if (rota__has_passed(deadline))
+            return false;
+        rota__backoff(&turns);
+    }
+    return true;
+}
+
 void rota__timer_end(rota_ns patience)
 {
+    rota_ns deadline = rota__deadline(patience);
     rota_executor *made = rota__load_acquire(&rota__the_timer);
 
     if (!is_good(made))
         return;
     rota__store_relaxed(&rota__the_timer, NULL);
     rota_shutdown_now(made, NULL);
-    if (rota_await_termination(made, patience) == ROTA_OK)
+    if (rota_await_termination(made, patience) == ROTA_OK && is_left_before(deadline))
         rota_executor_free(made);
 }
 
@@ -117,14 +148,12 @@ static void *expire(void *arg)
 static int set_timer(rota__stage *stage, rota_ns timeout)
 {
     rota_call call = {.fn = expire, .arg = stage, .discard = forget};
-    rota_executor *ex = rota__timer();
     uintptr_t none = NONE;
     rota_future *set;
-    int status = ROTA_ENOMEM;
+    int status;
 
     rota__future_pin(&stage->future); /* the timer's */
-    if (ex != NULL)
-        status = rota_schedule_call(ex, &call, timeout, 0, &set);
+    status = rota__timer_set(&call, timeout, &set);
     if (status != ROTA_OK) {
         rota__future_unpin(&stage->future);
         return status;
@@ -226,9 +255,8 @@ static void count(delayed *self, size_t change)
 static int send(delayed *self, parcel *mine)
 {
     rota_call call = {.fn = pass_on, .arg = mine, .discard = drop};
-    rota_executor *ex = rota__timer();
 
-    return ex != NULL ? rota_schedule_call(ex, &call, self->delay, 0, NULL) : ROTA_ENOMEM;
+    return rota__timer_set(&call, self->delay, NULL);
 }
 
 static int delayed_execute(void *ctx, rota_task *task)

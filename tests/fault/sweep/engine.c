@@ -109,7 +109,8 @@ struct run {
 };
 
 static struct run current;
-static bool was_reached; /* its faults */
+static bool was_reached;       /* its faults */
+static const char *doing = ""; /* what the engine does, in words */
 
 static void tell_run(int signal)
 {
@@ -124,7 +125,7 @@ static void tell_run(int signal)
             fprintf(stderr, ", %s %u%s", sweep_kind_names[fault->kind], fault->nth,
                     fault->onwards ? " onwards" : "");
     }
-    fprintf(stderr, ": status %d (%s)\n", current.status, rota_strerror(current.status));
+    fprintf(stderr, ", %s: status %d (%s)\n", doing, current.status, rota_strerror(current.status));
     if (signal == SIGALRM)
         abort();
 }
@@ -167,6 +168,7 @@ static int make_call(const struct run *run)
 {
     test_thread *thread = NULL;
 
+    doing = "in the call";
     atomic_store(&is_over, false);
     atomic_store(&was_helped, false);
     given.any = TEST_UNTOUCHED;
@@ -240,6 +242,7 @@ static int next_descriptor(void)
 
 static void set(const struct run *run)
 {
+    doing = "setting the scene";
     stage = (sweep_stage){.pool = NULL};
     if (run->scene->set != NULL)
         run->scene->set();
@@ -248,6 +251,7 @@ static void set(const struct run *run)
 
 static void judge(struct run *run, rota_ns begun)
 {
+    doing = "after the call";
     test_check(is_explained(run));
     if (run->status == run->row->status)
         test_check(rota_now() - begun >= run->row->least); /* GEN-06 */
@@ -274,6 +278,7 @@ static bool do_run(struct run *run)
     run->status = current.status = make_call(run);
     judge(run, begun);
     recover(run);
+    doing = "striking the scene";
     if (run->scene->strike != NULL)
         run->scene->strike();
     rota__cache_flush();
