@@ -31,6 +31,15 @@
 #define ROTA__TLS_MODEL
 #endif
 
+/* Does a function's frame lie on the stack? The address sanitizer may keep it elsewhere. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ROTA__FRAMES_ARE_STACKED 0
+#elif defined(__has_feature)
+#define ROTA__FRAMES_ARE_STACKED (!__has_feature(address_sanitizer))
+#else
+#define ROTA__FRAMES_ARE_STACKED 1
+#endif
+
 /* Accesses before it in the source are before it in the code. */
 #define rota__compiler_barrier() __asm__ volatile("" ::: "memory")
 

@@ -32,21 +32,16 @@ static void torn(void *arg)
     run->ended(run);
 }
 
-/* Stacks grow down: what lies deeper than the run that begins was left. The sanitizer moves frames. */
-static bool is_innermost(const rota__run *run)
-{
-#ifdef __SANITIZE_ADDRESS__
-    return true;
-#endif
-    return run->execution.outer == &run->execution.thread->outermost
-           || (uintptr_t)run < (uintptr_t)run->execution.outer;
-}
-
 #define LEFT "a task was left by longjmp: it must return, or end its thread"
 
 void rota__run_body(rota__run *run)
 {
-    ROTA__DEMAND(is_innermost(run), LEFT);
+    const rota__execution *outer = run->execution.outer;
+
+    /* Stacks grow down: what lies deeper than the run that begins was left. */
+    ROTA__DEMAND(!ROTA__FRAMES_ARE_STACKED || outer == &run->execution.thread->outermost
+                     || (uintptr_t)run < (uintptr_t)outer,
+                 LEFT);
     rota__os_guarded(call_body, torn, run);
     ROTA__DEMAND(run->execution.thread->current == &run->execution, LEFT);
     run->ended(run);
