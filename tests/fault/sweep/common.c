@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common.c - the common pool: forks and joins from outside a pool, by the functions that the library has beside the
- * inline ones. They go to the common pool, which has one worker.
+ * common.c - the common pool, which has one worker here, and forks from outside of any pool, which go
+ * there; by the functions that the library has beside the inline ones.
  */
 #define ROTA_NO_INLINE
 #include "sweep.h"

@@ -111,7 +111,7 @@ typedef struct sweep_row {
     int may[SWEEP_KINDS][2]; /* what a fault may lead to besides; 0: nothing */
     rota_ns least;           /* how long it takes at least, with that status */
     bool is_quiet;           /* asks for nothing that a fault could meet: tried once, with all */
-    bool is_chance;          /* whether a fault has its effect depends on the partner, too */
+    bool is_chance;          /* whether a fault has its effect depends on other threads, too */
     bool stays;              /* what the common pool has made is there afterwards */
 } sweep_row;
 
