@@ -154,11 +154,14 @@ static int begin_try(errand *self)
                       .discard = try_dropped,
                       .free_result = self->call.free_result,
                       .name = self->call.name};
-    rota_future *future;
+    rota_future *future = rota__future_new(&call, true, sizeof *future);
     int status;
 
+    if (future == NULL)
+        return ROTA_ENOMEM;
     ref(ref(self)); /* Y1: the body's, and that of who hears of its end */
-    status = rota_submit_call(self->executor, &call, &future);
+    status = rota__execute_as_guest(self->executor, &future->task);
+    status = rota__submitted(future, status, &future);
     if (status == ROTA_OK)
         watch(self, future);
     else

@@ -186,7 +186,7 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
         rota__future_run_into(&stage->future, more);
         rota__future_unpin(&stage->future);
     } else {
-        status = rota_execute_task(executor, &stage->future.task);
+        status = rota__execute_as_guest(executor, &stage->future.task);
         if (status != ROTA_OK)
             refused(stage, status, more);
     }

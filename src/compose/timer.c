@@ -231,7 +231,7 @@ static void *pass_on(void *arg)
 {
     parcel *mine = arg;
 
-    if (rota_execute_task(mine->from->executor, mine->task) != ROTA_OK)
+    if (rota__execute_as_guest(mine->from->executor, mine->task) != ROTA_OK)
         rota_task_discard(mine->task);
     arrived(mine);
     return NULL;

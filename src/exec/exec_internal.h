@@ -12,6 +12,9 @@
  *       same.
  *   E3  A thread that an executor cannot end without is visiting it
  *       (rota__visit_begin): it must not wait for the executor's end.
+ *   E4  A submission by the library itself, of which the executor's owner does not
+ *       know, is a guest's: the executor is not freed before that has left. The
+ *       task may have run by then, and its end be what the owner waited for.
  */
 #ifndef ROTA_EXEC_EXEC_INTERNAL_H
 #define ROTA_EXEC_EXEC_INTERNAL_H
@@ -36,7 +39,11 @@ typedef struct rota__executor_kind {
 
 struct rota_executor {
     const rota__executor_kind *kind;
+    rota__atomic(uint32_t) guests; /* E4 */
 };
+
+int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* as kind->execute; E4 */
+void rota__await_guests(const rota_executor *ex); /* by kind->free, in the process that made it */
 
 /*
  * A chain's tasks into *drained, or to their end if that is NULL (OWN-08): the

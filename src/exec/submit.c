@@ -4,6 +4,8 @@
  */
 #include "exec/exec_internal.h"
 
+#include "base/park.h"
+
 int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
 {
     if (ex == NULL || fn == NULL)
@@ -16,6 +18,51 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
         rota__plain_task_free(task); /* E1 */
     return status;
 }
+
+/* -- As a guest ----------------------------------------------------------- */
+
+typedef struct guest {
+    rota_executor *executor;
+    rota_task *task;
+    int status;
+    rota__visit visit; /* E3: it may be run here */
+} guest;
+
+static void enter(void *arg)
+{
+    guest *mine = arg;
+
+    mine->status = mine->executor->kind->execute(mine->executor, mine->task);
+}
+
+static void leave(void *arg)
+{
+    guest *mine = arg;
+
+    rota__visit_end(&mine->visit);
+    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with rota_executor_free */
+}
+
+int rota__execute_as_guest(rota_executor *ex, rota_task *task)
+{
+    guest mine = {.executor = ex, .task = task};
+
+    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
+    rota__visit_begin(&mine.visit, ex);
+    rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
+    leave(&mine);
+    return mine.status;
+}
+
+void rota__await_guests(const rota_executor *ex)
+{
+    unsigned turns = 0;
+
+    while (rota__load_acquire(&ex->guests) > 0) /* E4; pairs with leave */
+        rota__backoff(&turns);
+}
+
+/* -- A future ------------------------------------------------------------- */
 
 int rota__submitted(rota_future *future, int status, rota_future **out)
 {

@@ -254,6 +254,7 @@ static void fj_free(rota_executor *ex)
 
     if (!rota__fj_is_here(pool))
         return;
+    rota__await_guests(ex);
     rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
     rota__mutex_unlock(&pool->lock);
     rota__crew_join_ended(pool);

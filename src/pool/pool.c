@@ -203,6 +203,7 @@ static void pool_free(rota_executor *ex)
 
     if (!rota__pool_is_here(pool))
         return;
+    rota__await_guests(ex);
     if (pool->rules != NULL)
         pool->rules->close(pool);
     rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
@@ -259,7 +260,7 @@ static void init(rota__pool *pool, const rota_pool_options *options, rota__threa
     rota_ns keep_alive = options->keep_alive;
 
     *pool = (rota__pool){
-        .executor = {&pool_kind},
+        .executor = {.kind = &pool_kind},
         .generation = rota__generation_now(),
         .hooks = options->hooks,
         .queue = queue,

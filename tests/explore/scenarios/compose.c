@@ -476,6 +476,27 @@ EXPLORE(a_timeout_is_cancelled_while_its_time_comes)
     end();
 }
 
+/* -- In a pool ------------------------------------------------------------------------------- */
+
+/* E4: who has the step's value may close its pool, though who ended the source has not left it. */
+EXPLORE(a_pool_is_closed_after_the_step_that_another_thread_gave_it)
+{
+    rota_executor *pool = NULL;
+    rota_future *then = NULL;
+    unsigned started;
+
+    begin(1);
+    ex_check(rota_pool_new(&(rota_pool_options){.core_threads = 1}, &pool) == ROTA_OK);
+    ex_check(rota_pool_prestart(pool, &started) == ROTA_OK); /* so that the task is queued */
+    ex_check(rota_then(sources[0], pool, add_one, NULL, &then) == ROTA_OK);
+    ex_thread *completer = ex_start(complete, sources[0]);
+    ex_check(rota_future_get(then, NULL) == ROTA_OK);
+    rota_future_unref(then);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_join(completer);
+    end();
+}
+
 /* -- Again ----------------------------------------------------------------------------------- */
 
 static rota_executor *direct;
