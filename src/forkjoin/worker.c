@@ -320,6 +320,7 @@ static void leave_crew(void *arg)
     rota__fj_worker *worker = arg;
     rota_thread *self = rota__self();
 
+    self->current = &self->outermost; /* not what on_exit was in, if that has ended the thread */
     self->helper = NULL;
     rota__fj_become(NULL);
     rota__crew_leave(worker);

@@ -146,8 +146,10 @@ static void leave_registry(void *arg)
 {
     rota__worker *worker = arg;
     rota__pool *pool = worker->pool;
+    rota_thread *self = rota__self();
 
-    rota__self()->helper = NULL;
+    self->current = &self->outermost; /* not what on_exit was in, if that has ended the thread */
+    self->helper = NULL;
     rota__thread_plan_unref(worker->plan);
     rota__pool_join_ended(pool); /* so that no more than one is left unjoined */
     if (worker->is_torn)

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "forkjoin.h"
 
+#include "os/fault.h"
+
 #include <errno.h>
 #include <signal.h>
 
@@ -103,11 +105,74 @@ static void a_worker_that_lets_signals_in_works_on(void **state)
     assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
 }
 
+/* -- By a hook that ends its thread ------------------------------------------------------- */
+
+struct leaving {
+    rota_executor *pool;
+    test_gate gate;
+    atomic_uint runs;
+};
+
+static void end_thread(void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void *end_thread_later(void *gate)
+{
+    test_wait_at(gate);
+    pthread_exit(NULL);
+}
+
+/* Both look along all that the thread is in, and that it runs. */
+static void *look_along(void *arg)
+{
+    struct leaving *leaving = arg;
+    rota_future *promise;
+
+    test_check(rota_promise_new(&promise) == ROTA_OK);
+    test_check(rota_future_get_timed(promise, 1, NULL) == ROTA_ETIMEDOUT);
+    rota_future_unref(promise);
+    test_check(rota_await_termination(leaving->pool, ROTA_FOREVER) == ROTA_EDEADLOCK);
+    return test_count(&leaving->runs);
+}
+
+static void is_left_twice(struct leaving *leaving, rota_executor *pool)
+{
+    leaving->pool = pool;
+    atomic_store(&leaving->runs, 0);
+    test_gate_init(&leaving->gate);
+    assert_ok(rota_execute(pool, end_thread_later, &leaving->gate));
+    test_await_count(&leaving->gate.begun, 1);
+    for (int i = 0; i < TASKS; i++)
+        assert_ok(rota_execute(pool, look_along, leaving));
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 1, true);
+    test_gate_open(&leaving->gate);
+    test_await_count(&leaving->runs, TASKS);
+    rota__fault_arm(ROTA__FAULT_THREAD_START, 0, false);
+    assert_ok(rota_close(pool));
+}
+
+/* GEN-14: a task ends the thread, then on_exit does, and nobody can take its place: what is queued
+   runs on what is left of it. */
+static void a_thread_that_is_ended_twice_runs_what_is_queued(void **state)
+{
+    const rota_threads threads = {.on_exit = end_thread};
+    struct leaving leaving;
+
+    is_left_twice(&leaving, test_pool((rota_pool_options){.core_threads = 1, .threads = threads}));
+    is_left_twice(&leaving,
+                  test_sched((rota_sched_options){.core_threads = 1, .threads = threads}));
+    is_left_twice(&leaving,
+                  test_forkjoin((rota_forkjoin_options){.parallelism = 1, .threads = threads}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_memory(a_pool_works_on),
         test_with_memory(a_worker_that_lets_signals_in_works_on),
+        test_with_memory(a_thread_that_is_ended_twice_runs_what_is_queued),
     };
 
     test_memory_install();
