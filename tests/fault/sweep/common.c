@@ -127,7 +127,8 @@ static int my_deck(void)
 }
 
 static const sweep_row rows[] = {
-    {"rota_common_pool", sweep_nowhere, common, SWEEP_NEEDS_MEMORY, .stays = true},
+    {"rota_common_pool", sweep_nowhere, common, SWEEP_NEEDS_MEMORY, .stays = true,
+     .is_made_once = true},
     {"rota_fork", fresh, fork_it, .stays = true},
     {"rota__fork_slow", fresh, fork_slow, .stays = true},
     {"rota_join", forked_or_running, join, NULL, sweep_open_gate, .stays = true},

@@ -6,7 +6,6 @@
 #include "os/fault.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -255,8 +254,8 @@ static void judge(struct run *run, rota_ns begun)
     test_check(is_explained(run));
     if (run->status == run->row->status)
         test_check(rota_now() - begun >= run->row->least); /* GEN-06 */
-    else if (run->row->stays)
-        return; /* what is made for good is made with the next fault, or the one after it */
+    else if (run->row->is_made_once)
+        return; /* with the next fault, or the one after it */
     else
         call_again(run);
     if (run->row->check != NULL)

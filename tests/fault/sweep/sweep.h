@@ -112,6 +112,7 @@ typedef struct sweep_row {
     rota_ns least;           /* how long it takes at least, with that status */
     bool is_quiet;           /* asks for nothing that a fault could meet: tried once, with all */
     bool is_chance;          /* whether a fault has its effect depends on other threads, too */
+    bool is_made_once;       /* what it gives is there for good: it cannot be called as new again */
     bool stays;              /* what the common pool has made is there afterwards */
 } sweep_row;
 
