@@ -13,6 +13,7 @@ elseif(ROTA_INSTRUMENT STREQUAL "memory")
 elseif(ROTA_INSTRUMENT STREQUAL "coverage")
     set(instrument --coverage)
     add_compile_options(-O0 -fprofile-update=atomic)
+    add_compile_definitions(ROTA_COVERAGE=1)
 elseif(ROTA_INSTRUMENT)
     message(FATAL_ERROR "ROTA_INSTRUMENT is '${ROTA_INSTRUMENT}': "
         "it must be empty, address, thread, memory or coverage")

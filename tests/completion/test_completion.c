@@ -197,6 +197,30 @@ static void a_task_that_was_refused_never_comes_out(void **state)
     assert_int_equal(service.probe.runs + service.probe.discards, 0);
 }
 
+static int cancel_and_refuse(rota_executor *ex, rota_task *task, void *ctx)
+{
+    test_check(rota_future_cancel(rota_task_future(task)));
+    return ROTA_EREJECTED;
+}
+
+/* ECS-05: also if it was done before it was refused. */
+static void a_task_that_was_cancelled_and_refused_never_comes_out(void **state)
+{
+    rota_executor *pool =
+        test_pool((rota_pool_options){.core_threads = 1, .on_reject = cancel_and_refuse});
+    rota_future *future = TEST_UNTOUCHED;
+    test_probe probe = {.error = 0};
+    struct service service = {.executor = pool, .call = test_probe_call(&probe)};
+
+    assert_ok(rota_completion_new(pool, &service.done));
+    assert_ok(rota_shutdown(pool));
+    assert_status(rota_completion_submit(service.done, &service.call, &future), ROTA_EREJECTED);
+    assert_status(rota_completion_submit(service.done, &service.call, NULL), ROTA_EREJECTED);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    is_empty(&service);
+    service_free(&service);
+}
+
 /* REJ-08: a pool that discards has accepted it. */
 static void a_task_that_the_policy_discards_comes_out_cancelled(void **state)
 {
@@ -318,6 +342,96 @@ static void an_interrupt_ends_a_wait_and_takes_nothing(void **state)
     assert_false(rota_is_interrupted());
     test_manual_run(service.manual, 0);
     takes(&service, future);
+    service_free(&service);
+}
+
+/* A task that takes. */
+struct collector {
+    rota_executor *pool;
+    rota_completion *done;
+    rota_future *future; /* the task's */
+    test_latch begun;
+    rota_thread *thread;
+    rota_future *taken;
+    test_gate gate; /* at which another task of the service waits */
+};
+
+static void *collect(void *arg)
+{
+    struct collector *collector = arg;
+
+    collector->thread = rota_thread_self();
+    test_latch_open(&collector->begun);
+    test_check(rota_completion_take(collector->done, &collector->taken) == ROTA_OK);
+    return NULL;
+}
+
+/* When this returns, it waits for the one at the gate, and no thread is left. */
+static void collector_start(struct collector *collector)
+{
+    rota_call call = {.fn = test_wait_at, .arg = &collector->gate};
+
+    test_gate_init(&collector->gate);
+    test_latch_init(&collector->begun, 1);
+    collector->pool = test_pool((rota_pool_options){.core_threads = 2});
+    assert_ok(rota_completion_new(collector->pool, &collector->done));
+    assert_ok(rota_completion_submit(collector->done, &call, NULL));
+    test_await_count(&collector->gate.begun, 1);
+    assert_ok(rota_submit(collector->pool, collect, collector, &collector->future));
+    test_latch_wait(&collector->begun);
+    test_await_parked(collector->thread);
+}
+
+static void collector_ends(struct collector *collector)
+{
+    assert_ok(rota_future_get(collector->future, NULL));
+    rota_future_unref(collector->future);
+    rota_future_unref(collector->taken);
+}
+
+static void collector_free(struct collector *collector)
+{
+    rota_completion_free(collector->done);
+    assert_ok(rota_close(collector->pool));
+}
+
+/* EXEC-18: there is nothing that it could do. */
+static void a_worker_waits_for_what_another_one_runs(void **state)
+{
+    struct collector collector;
+
+    collector_start(&collector);
+    test_gate_open(&collector.gate);
+    collector_ends(&collector);
+    collector_free(&collector);
+}
+
+/* EXEC-18: else nobody would run it, as the only other thread is at the gate. */
+static void a_worker_that_waits_runs_what_is_submitted_then(void **state)
+{
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    struct collector collector;
+
+    collector_start(&collector);
+    assert_ok(rota_completion_submit(collector.done, &call, NULL));
+    collector_ends(&collector);
+    assert_int_equal(probe.runs, 1);
+    test_gate_open(&collector.gate);
+    collector_free(&collector);
+}
+
+/* INT-04 */
+static void an_interrupt_comes_before_a_look(void **state)
+{
+    rota_future *taken = TEST_UNTOUCHED;
+    struct service service;
+
+    service_init(&service);
+    rota_thread_interrupt(rota_thread_self());
+    assert_status(rota_completion_poll_timed(service.done, 0, &taken), ROTA_EINTERRUPTED);
+    assert_ptr_equal(taken, TEST_UNTOUCHED);
+    assert_false(rota_is_interrupted());
     service_free(&service);
 }
 
@@ -545,10 +659,14 @@ int main(void)
         test_with_memory(who_takes_a_task_that_nobody_holds_has_it_alone),
         test_with_memory(what_nobody_took_goes_with_the_service),
         test_with_memory(a_task_that_was_refused_never_comes_out),
+        test_with_memory(a_task_that_was_cancelled_and_refused_never_comes_out),
         test_with_memory(a_task_that_the_policy_discards_comes_out_cancelled),
         test_with_memory(nothing_is_made_or_taken_of_null),
         test_with_memory(each_that_ends_wakes_one_who_waits),
         test_with_memory(an_interrupt_ends_a_wait_and_takes_nothing),
+        test_with_memory(a_worker_waits_for_what_another_one_runs),
+        test_with_memory(a_worker_that_waits_runs_what_is_submitted_then),
+        test_with_memory(an_interrupt_comes_before_a_look),
         test_with_memory(a_timed_poll_is_not_early),
         test_with_memory(all_results_can_be_collected),
         test_with_memory(the_first_result_can_be_taken_and_the_rest_cancelled),
