@@ -621,6 +621,11 @@ static void never_join(void *acc, const void *right, void *ctx)
     test_die(__FILE__, __LINE__, "there is no pool");
 }
 
+static int never_compare(const void *a, const void *b, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
 /* It is not made before, nor here. */
 static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **state)
 {
@@ -637,6 +642,7 @@ static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **
     assert_status(rota_parallel_for(NULL, 0, 9, 0, add, &sum), ROTA_ENOMEM);
     assert_status(rota_parallel_map(NULL, in, 1, in, 1, 9, never_map, NULL), ROTA_ENOMEM);
     assert_status(rota_parallel_reduce(NULL, 0, 9, 0, &never, NULL, in), ROTA_ENOMEM);
+    assert_status(rota_parallel_sort(NULL, in, 9, 1, never_compare, NULL), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
     assert_int_equal(sum, 0);
 }

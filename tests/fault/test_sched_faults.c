@@ -9,6 +9,8 @@
 
 #include "os/fault.h"
 
+#include <errno.h>
+
 #define FAR ROTA_HOURS(1)
 
 static void refuse_threads(unsigned from, bool onwards)
@@ -393,6 +395,35 @@ static void refused_then_taken(unsigned core, rota_ns delay, rota_ns period)
     test_stop(sched);
 }
 
+/* Cancels what is queued, and makes no thread. */
+static int cancel_and_refuse(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                             void *arg, void *ctx)
+{
+    rota_executor *sched = *(rota_executor **)ctx;
+    void *task;
+
+    test_check(rota_queue_peek(rota_pool_queue(sched), &task) == ROTA_OK);
+    test_check(rota_future_cancel(rota_task_future(task)));
+    return EAGAIN;
+}
+
+/* SCHED-35: a task that is gone when its thread is refused was taken, and is cancelled. */
+static void a_task_that_was_cancelled_meanwhile_needs_no_thread(void **state)
+{
+    rota_executor *sched = NULL;
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+
+    sched = test_sched((rota_sched_options){
+        .core_threads = 1, .threads = {.create = cancel_and_refuse, .ctx = &sched}});
+    assert_ok(rota_schedule_call(sched, &call, FAR, 0, &future));
+    assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_CANCELED);
+    assert_int_equal(probe.discards, 1);
+    rota_future_unref(future);
+    assert_ok(rota_close(sched));
+}
+
 static void each_form_says(rota_executor *sched, test_probe *probe, int status)
 {
     rota_call call = test_probe_call(probe);
@@ -530,6 +561,7 @@ int main(void)
         with_faults(to_cancel_and_to_drop_tasks_needs_no_memory),
         with_faults(each_form_says_what_was_missing),
         with_faults(without_a_first_thread_no_task_is_scheduled),
+        with_faults(a_task_that_was_cancelled_meanwhile_needs_no_thread),
         with_faults(with_fewer_threads_than_wanted_tasks_are_scheduled),
         with_faults(what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced),
         with_faults(a_series_goes_on_although_a_torn_worker_cannot_be_replaced),

@@ -22,6 +22,17 @@ static void a_word_that_differs_is_not_waited_for(void **state)
     assert_int_equal(word, 7);
 }
 
+/* GEN-04: nor is there a wait until a time that has passed, however long ago. */
+static void a_deadline_that_has_passed_is_not_waited_for(void **state)
+{
+    rota__os_word word = 7;
+
+    rota__os_wait(&word, 7, INT64_MIN);
+    rota__os_wait(&word, 7, -1);
+    rota__os_wait(&word, 7, 0);
+    assert_int_equal(word, 7);
+}
+
 /* -- Waking ------------------------------------------------------------------------------- */
 
 struct turns {
@@ -195,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_that_differs_is_not_waited_for),
+        cmocka_unit_test(a_deadline_that_has_passed_is_not_waited_for),
         cmocka_unit_test(a_change_and_a_wake_are_never_missed),
         cmocka_unit_test(a_wake_alone_ends_a_wait),
         cmocka_unit_test(a_word_that_is_gone_can_be_woken),

@@ -6,6 +6,8 @@
 
 #include "rota_test_internal.h"
 
+#include "queue/fifo.h"
+
 enum { CELLS = 10 };
 
 static uint64_t cells[CELLS];
@@ -397,6 +399,29 @@ static void it_is_not_freed_while_a_transfer_waits(void **state)
     test_caller_ends(&giver, ROTA_EINTERRUPTED, &cells[1]);
 }
 
+static bool is_contended(void *lock)
+{
+    return rota__load_acquire(&((rota__mutex *)lock)->word) == ROTA__CONTENDED;
+}
+
+/* Its time is up while a consumer, who has the lock, takes its element: LTT-37. */
+static void a_transfer_whose_element_is_taken_as_it_gives_up_was_one(void **state)
+{
+    rota__fifo *fifo = rota__fifo_of(queue);
+    test_caller giver;
+
+    test_clock_install();
+    test_caller_start(&giver, queue, test_transfer, &cells[0], ROTA_SEC(1));
+    test_clock_await_waiting(1);
+    rota__mutex_lock(&fifo->front.lock);
+    test_clock_advance(ROTA_SEC(1));
+    test_until(is_contended, &fifo->front.lock);
+    rota__transfer_taken(fifo, 0);
+    rota__mutex_unlock(&fifo->front.lock);
+    test_caller_ends(&giver, ROTA_OK, &cells[0]);
+    gives(0);
+}
+
 #define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
 
 int main(void)
@@ -416,6 +441,7 @@ int main(void)
         with_queue(each_transfer_ends_with_its_own_element),
         with_queue(a_transfer_gives_up_on_time),
         with_queue(a_transfer_gives_up_not_early),
+        with_queue(a_transfer_whose_element_is_taken_as_it_gives_up_was_one),
         with_queue(the_queue_works_on_after_transfers_that_gave_up),
         with_queue(the_same_element_may_be_transferred_twice),
         with_queue(it_is_not_freed_while_a_transfer_waits),

@@ -117,6 +117,24 @@ static void what_decorate_refuses_is_not_queued_and_the_submitter_sees_it(void *
     }
 }
 
+/* Also by the status of a rejection, which no handler is asked about: there was room. */
+static void what_decorate_rejects_is_not_the_handlers(void **state)
+{
+    struct decorator self;
+    rota_executor *sched = decorated(&self);
+    test_probe probe = {.error = 0};
+    rota_future *future = TEST_UNTOUCHED;
+
+    assert_ok(rota_pool_set_reject(sched, rota_reject_discard, NULL));
+    self.answer = ROTA_EREJECTED;
+    for (unsigned way = 0; way < INVOKES; way++)
+        assert_status(enter(way, sched, &probe, &future), ROTA_EREJECTED);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    assert_int_equal(probe.runs + probe.discards, 0);
+    assert_int_equal(test_stats(sched).rejected, 0);
+    assert_ok(rota_close(sched));
+}
+
 /* A task that was handed out and is passed on comes in, too, and stays with who has it. */
 static void what_decorate_refuses_stays_the_callers(void **state)
 {
@@ -481,6 +499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_clock(decorate_sees_each_task_once_whichever_way_it_comes),
         test_with_clock(what_decorate_refuses_is_not_queued_and_the_submitter_sees_it),
+        test_with_clock(what_decorate_rejects_is_not_the_handlers),
         test_with_clock(what_decorate_refuses_stays_the_callers),
         test_with_clock(what_comes_too_late_is_not_decorated),
         test_with_clock(decorate_may_look_at_the_future_and_cancel_it),

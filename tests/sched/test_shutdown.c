@@ -167,6 +167,27 @@ static void what_was_handed_over_may_go_to_another_pool(void **state)
     assert_ok(rota_close(other));
 }
 
+/* A series has not run in a pool to which it comes: it does so at once, and goes on. */
+static void a_series_that_was_handed_over_goes_on_in_another_scheduled_pool(void **state)
+{
+    rota_executor *other = sched_of(1);
+    struct stopped scene;
+
+    stop_scene(&scene, false);
+    assert_ok(rota_shutdown_now(scene.sched, &scene.list));
+    assert_ok(rota_execute_task(other, scene.list.tasks[1]));
+    test_await_count(&scene.probes[1].runs, 1);
+    test_pass(other, 5, 1);
+    test_await_count(&scene.probes[1].runs, 2);
+    assert_true(rota_future_cancel(scene.futures[1]));
+    for (unsigned i = 0; i < QUEUED; i++) {
+        if (i != 1)
+            rota_task_discard(scene.list.tasks[i]);
+    }
+    end_scene(&scene);
+    assert_ok(rota_close(other));
+}
+
 /* "All that is queued": those that are kept, too, and have no more to do. */
 static void cancelled_ones_that_are_kept_are_handed_over_and_do_not_run(void **state)
 {
@@ -434,6 +455,7 @@ int main(void)
         test_with_clock(what_was_handed_over_runs_once_by_hand),
         test_with_clock(what_was_handed_over_outlives_the_pool),
         test_with_clock(what_was_handed_over_may_go_to_another_pool),
+        test_with_clock(a_series_that_was_handed_over_goes_on_in_another_scheduled_pool),
         test_with_clock(cancelled_ones_that_are_kept_are_handed_over_and_do_not_run),
         test_with_clock(closing_within_counts_what_it_drops),
         test_with_clock(shutdown_now_interrupts_what_runs),
