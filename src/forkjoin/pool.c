@@ -120,8 +120,6 @@ int rota__fj_submit(rota__fj_pool *pool, rota_fj *task)
 {
     int status;
 
-    if (!rota__fj_is_here(pool))
-        return ROTA_EREJECTED;
     rota__mutex_lock(&pool->lock);
     if (refuses(pool))
         return ROTA_EREJECTED;

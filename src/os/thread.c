@@ -148,8 +148,6 @@ void rota__os_thread_signal(const rota__os_thread *thread)
 {
     pthread_t self;
 
-    if (thread->signal == 0)
-        return;
     memcpy(&self, &thread->handle, sizeof self);
     pthread_kill(self, thread->signal);
 }

@@ -228,13 +228,8 @@ int rota_schedule_skipping(rota_executor *ex, const rota_call *call, rota_ns ini
 rota_ns rota_future_delay(const rota_future *future)
 {
     rota_ns time = future != NULL ? rota__load_relaxed(&future->time) : ROTA__NOT_SCHEDULED;
-    rota_ns left;
 
-    if (time == ROTA__NOT_SCHEDULED)
-        return ROTA_FOREVER;
-    if (__builtin_sub_overflow(time, rota__now(), &left))
-        return time > 0 ? ROTA_FOREVER - 1 : INT64_MIN;
-    return left;
+    return time != ROTA__NOT_SCHEDULED ? time - rota__now() : ROTA_FOREVER;
 }
 
 bool rota_future_is_periodic(const rota_future *future)

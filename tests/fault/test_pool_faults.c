@@ -368,7 +368,67 @@ static void to_stop_a_pool_needs_no_memory(void **state)
     assert_int_equal(probe.runs + probe.discards, QUEUED);
 }
 
+enum { PREPARED = 2000 }; /* more than a queue has room for without more memory */
+
+/* GEN-10: what the queue has no memory for is refused, and not for want of room. */
+static void a_queue_without_memory_takes_no_task(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    static rota_task *tasks[PREPARED];
+    atomic_uint runs = 0;
+    test_gate gate;
+    unsigned taken = 0;
+    int status = ROTA_OK;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    for (unsigned i = 0; i < PREPARED; i++)
+        tasks[i] = test_plain_task(test_count, &runs);
+    test_memory_fail_at(1, true);
+    while (status == ROTA_OK && taken < PREPARED) {
+        status = rota_execute_task(pool, tasks[taken]);
+        taken += status == ROTA_OK;
+    }
+    test_memory_fail_at(0, false);
+    assert_status(status, ROTA_ENOMEM);
+    assert_int_equal(test_stats(pool).rejected, 0);
+    for (unsigned i = taken; i < PREPARED; i++)
+        rota_task_discard(tasks[i]);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, taken);
+}
+
 /* -- Threads ------------------------------------------------------------------------------ */
+
+/* Takes out what is queued, and makes no thread. */
+static int remove_and_refuse(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                             void *arg, void *ctx)
+{
+    rota_executor *pool = *(rota_executor **)ctx;
+    void *task;
+
+    test_check(rota_queue_peek(rota_pool_queue(pool), &task) == ROTA_OK);
+    test_check(rota_pool_remove(pool, rota_task_future(task)));
+    return EAGAIN;
+}
+
+/* GEN-10: a task that is gone when its thread is refused was taken. */
+static void a_task_that_was_removed_meanwhile_needs_no_thread(void **state)
+{
+    rota_executor *pool = NULL;
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+
+    pool = test_pool((rota_pool_options){.max_threads = 1,
+                                         .threads = {.create = remove_and_refuse, .ctx = &pool}});
+    assert_ok(rota_submit_call(pool, &call, &future));
+    assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_CANCELED);
+    assert_int_equal(probe.discards, 1);
+    rota_future_unref(future);
+    assert_ok(rota_close(pool));
+}
 
 static void refused_then_taken(rota_pool_options options)
 {
@@ -683,6 +743,8 @@ int main(void)
         with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
         with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
         with_faults(to_stop_a_pool_needs_no_memory),
+        with_faults(a_queue_without_memory_takes_no_task),
+        with_faults(a_task_that_was_removed_meanwhile_needs_no_thread),
         with_faults(without_a_first_thread_no_task_is_taken),
         with_faults(a_task_that_is_passed_on_is_taken_or_not),
         with_faults(a_handler_that_tries_again_says_what_was_missing),

@@ -547,6 +547,30 @@ static void a_series_goes_on_although_a_torn_worker_cannot_be_replaced(void **st
     assert_ok(rota_close(sched));
 }
 
+/* SCHED-35: what is not due yet is nothing that its submitter could run instead. */
+static void without_a_thread_nobody_runs_what_is_not_due(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future = TEST_UNTOUCHED;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    assert_ok(rota_execute(sched, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    assert_ok(rota_schedule_call(sched, &call, FAR, 0, NULL));
+    refuse_threads(1, true);
+    test_gate_open(&gate);
+    test_await_threads(sched, 0);
+    assert_status(rota_submit_call(sched, &call, &future), ROTA_EAGAIN);
+    assert_ptr_equal(future, TEST_UNTOUCHED);
+    refuse_threads(0, false);
+    assert_int_equal(test_stats(sched).queued, 1);
+    test_stop(sched);
+    assert_int_equal(probe.discards, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,6 +588,7 @@ int main(void)
         with_faults(a_task_that_was_cancelled_meanwhile_needs_no_thread),
         with_faults(with_fewer_threads_than_wanted_tasks_are_scheduled),
         with_faults(what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced),
+        with_faults(without_a_thread_nobody_runs_what_is_not_due),
         with_faults(a_series_goes_on_although_a_torn_worker_cannot_be_replaced),
     };
 

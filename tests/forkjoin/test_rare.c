@@ -187,7 +187,7 @@ static void *fork_late_and_end(void *arg)
     pthread_exit(NULL);
 }
 
-/* CC-12: what it has forked is dropped with a pool that was stopped. */
+/* GEN-14: what it has forked is dropped with a pool that was stopped. */
 static void what_a_torn_worker_of_a_stopped_pool_had_is_dropped(void **state)
 {
     rota_executor *pool = test_forkjoin_of(1);
