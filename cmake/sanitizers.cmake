@@ -19,6 +19,10 @@ elseif(ROTA_INSTRUMENT)
         "it must be empty, address, thread, memory or coverage")
 endif()
 
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND ROTA_INSTRUMENT MATCHES "address|thread")
+    string(TOUPPER ${ROTA_INSTRUMENT} sanitizer)
+    add_compile_definitions(__SANITIZE_${sanitizer}__=1) # as gcc tells, for the tests
+endif()
 if(ROTA_INSTRUMENT)
     add_compile_options(${instrument})
     add_link_options(${instrument})

@@ -36,6 +36,9 @@ for word; do
         need clang-tidy command -v clang-tidy
         need cppcheck command -v cppcheck
         need musl-tools command -v musl-gcc
+        need libclang-rt-14-dev sh -c 'ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*'
+        need strace command -v strace
+        need stress-ng command -v stress-ng
         ;;
     night)
         for architecture in arm64 i386; do
@@ -43,7 +46,6 @@ for word; do
                 foreign="$foreign $architecture"
         done
         need valgrind command -v valgrind
-        need stress-ng command -v stress-ng
         need qemu-user command -v qemu-aarch64
         need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
         need libcmocka-dev:arm64 test -e /usr/lib/aarch64-linux-gnu/libcmocka.so

@@ -72,7 +72,7 @@ rota_ns rota__os_now(void)
 static unsigned affinity_cpus(void)
 {
     /* The kernel refuses a set smaller than its own; 64 Ki CPUs are enough. */
-    unsigned long set[65536 / (CHAR_BIT * sizeof(unsigned long))];
+    unsigned long set[65536 / (CHAR_BIT * sizeof(unsigned long))] = {0};
     long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
     unsigned count = 0;
 
@@ -81,7 +81,10 @@ static unsigned affinity_cpus(void)
     return count;
 }
 
-#if defined(__SANITIZE_THREAD__) || !defined(SYS_membarrier)
+#ifndef __has_feature
+#define __has_feature(x) 0 /* clang's way to tell */
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer) || !defined(SYS_membarrier)
 bool rota__os_barrier(void)
 {
     return false; /* the sanitizer would not know of it */
