@@ -276,8 +276,6 @@ rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
 
 void rota__fj_pool_end(rota__fj_pool *pool)
 {
-    if (!rota__fj_is_here(pool))
-        return;
     rota__mutex_lock(&pool->lock);
     if (!is_quiet(pool)) { /* somebody still uses it, whom the end of the process will end */
         rota__mutex_unlock(&pool->lock);

@@ -24,8 +24,6 @@
 
 static struct timespec to_timespec(rota_ns ns)
 {
-    if (ns < 0)
-        ns = 0;
     return (struct timespec){.tv_sec = (time_t)(ns / ROTA_SEC(1)),
                              .tv_nsec = (long)(ns % ROTA_SEC(1))};
 }

@@ -91,8 +91,7 @@ static void *take(rota__locked *locked, rota__end end)
     rota_task *task;
 
     (void)end;
-    if (top == NULL)
-        return NULL;
+    ROTA__ASSERT(top != NULL); /* as one is due */
     task = task_of(top->item);
     take_out(self, task);
     return task;

@@ -2,6 +2,7 @@
 /*
  * The timer of the process ends, as it does at exit, while a thread that nobody waits for uses it.
  */
+#include "pools.h"
 #include "rota_test_compose.h"
 #include "rota_test_race.h"
 
@@ -52,9 +53,78 @@ static void a_timer_that_is_in_use_is_not_freed(void **state)
     test_race_run(&race, &use);
 }
 
+/* What waits there is discarded, as with any scheduled pool that is stopped. */
+static void what_a_delayed_executor_holds_goes_with_the_timer(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_executor *delayed;
+    rota_future *future;
+
+    assert_ok(rota_delayed(pool, ROTA_HOURS(1), &delayed));
+    assert_ok(rota_submit_call(delayed, &call, &future));
+    rota__timer_end(ROTA_FOREVER);
+    assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
+    assert_int_equal(probe.discards, 1);
+    rota_future_unref(future);
+    assert_ok(rota_close(delayed));
+    assert_ok(rota_close(pool));
+}
+
+/* -- A thread that stays in the midst of it: each in a process of its own ------------------ */
+
+static test_latch inside, go_on;
+static rota_thread *_Atomic user;
+
+/* Called with each allocation: the first of the user's is the future that it makes. */
+static bool linger_at_the_second(void)
+{
+    static unsigned asked;
+
+    if (rota_thread_self() == atomic_load(&user) && ++asked == 2) {
+        test_latch_open(&inside);
+        test_latch_wait(&go_on);
+    }
+    return false;
+}
+
+static void use_timer(void *source)
+{
+    rota_future *follows;
+
+    atomic_store(&user, rota_thread_self());
+    if (rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_OK)
+        rota_future_unref(follows);
+}
+
+static void end_in_use(void *arg)
+{
+    rota_future *source = test_promise(), *follows;
+
+    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_OK); /* makes the timer */
+    test_latch_init(&inside, 1);
+    test_latch_init(&go_on, 1);
+    test_memory_fail_only(linger_at_the_second);
+    test_memory_fail_at(1, false);
+    test_thread *thread = test_thread_start(use_timer, source);
+    test_latch_wait(&inside);
+    rota__timer_end(ROTA_MS(1));
+    test_latch_open(&go_on);
+    test_thread_join(thread);
+}
+
+/* M1: who cannot wait for it any longer leaves the timer to it, and to the end of the process. */
+static void a_timer_that_stays_in_use_is_left_there(void **state)
+{
+    assert_int_equal(test_in_child(end_in_use, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        test_with_timer(a_timer_that_stays_in_use_is_left_there),
+        test_with_timer(what_a_delayed_executor_holds_goes_with_the_timer),
         test_with_timer(a_timer_that_is_in_use_is_not_freed),
     };
 

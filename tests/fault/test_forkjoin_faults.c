@@ -354,6 +354,24 @@ static void without_a_first_thread_no_task_is_taken(void **state)
     assert_ok(rota_close(pool));
 }
 
+/* GEN-10, FJ-15: a worker that has left comes again, or stays as it was when its thread is refused. */
+static void a_place_whose_thread_is_refused_can_be_taken_later(void **state)
+{
+    rota_executor *pool =
+        test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1, .keep_alive = 1});
+    atomic_uint runs = 0;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_ok(rota_execute(pool, test_count, &runs));
+        test_await_count(&runs, i);
+        test_fj_await_threads(pool, 0);
+        refuse_threads(1, true);
+        assert_status(rota_execute(pool, test_count, &runs), ROTA_EAGAIN);
+        refuse_threads(0, false);
+    }
+    assert_ok(rota_close(pool));
+}
+
 static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -660,6 +678,7 @@ int main(void)
         with_faults(to_stop_a_pool_needs_no_memory),
         with_faults(without_memory_tasks_of_a_deque_are_not_lost),
         with_faults(without_a_first_thread_no_task_is_taken),
+        with_faults(a_place_whose_thread_is_refused_can_be_taken_later),
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(a_pool_whose_workers_cannot_sleep_can_be_closed),
         with_faults(whichever_thread_is_refused_no_task_is_lost),

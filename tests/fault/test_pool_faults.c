@@ -9,6 +9,7 @@
 #include "os/fault.h"
 
 #include <errno.h>
+#include <sched.h>
 
 static void refuse_threads(unsigned from, bool onwards)
 {
@@ -569,6 +570,38 @@ static void above_core_a_thread_that_cannot_be_made_is_a_rejection(void **state)
     assert_int_equal(runs, 2);
 }
 
+/* Makes the thread, and comes back when that has taken what was queued. */
+static int create_and_linger(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                             void *arg, void *ctx)
+{
+    rota_queue *queue = rota_pool_queue(*(rota_executor **)ctx);
+    int error = pthread_create(out, attr, start, arg);
+
+    while (error == 0 && rota_queue_size(queue) > 0)
+        sched_yield();
+    return error;
+}
+
+/* POOL-40: a larger core brings no threads for which there is nothing to do. */
+static void a_larger_core_brings_threads_until_nothing_is_queued(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 9});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    for (int i = 0; i < 5; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(
+        rota_pool_set_threads(pool, &(rota_threads){.create = create_and_linger, .ctx = &pool}));
+    assert_ok(rota_pool_set_core_threads(pool, 9));
+    test_await_count(&runs, 5);
+    assert_int_equal(test_stats(pool).threads, 2);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+}
+
 /* Once, at any place: all that was accepted runs. */
 static void whichever_thread_is_refused_no_task_is_lost(void **state)
 {
@@ -752,6 +785,7 @@ int main(void)
         with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
         with_faults(with_fewer_threads_than_wanted_a_pool_goes_on),
         with_faults(above_core_a_thread_that_cannot_be_made_is_a_rejection),
+        with_faults(a_larger_core_brings_threads_until_nothing_is_queued),
         with_faults(whichever_thread_is_refused_no_task_is_lost),
         with_faults(prestart_says_how_many_it_could_make),
         with_faults(a_larger_core_without_threads_for_it_loses_nothing),

@@ -146,6 +146,51 @@ static void who_waits_for_quiet_runs_what_comes_meanwhile(void **state)
     waiting_ends(&waiting);
 }
 
+enum { LEVELS = 18 }; /* one more than waits may help inside one another */
+
+struct level {
+    rota_fj task; /* first */
+    struct level *all;
+    test_counted root; /* done when the last level is reached */
+};
+
+static void complete_all(struct level *all)
+{
+    for (int i = 0; i < LEVELS - 1; i++)
+        rota_try_complete(&all[i].root.completer);
+}
+
+static void go_deeper(rota_fj *task)
+{
+    struct level *level = (struct level *)task, *next = level + 1;
+
+    if (next == level->all + LEVELS) {
+        complete_all(level->all);
+        return;
+    }
+    rota_fork(&next->task);
+    rota_fork(&level->root.completer.task);
+    test_check(rota_join(&level->root.completer.task) == ROTA_OK);
+    test_check(rota_join(&next->task) == ROTA_OK);
+}
+
+/* Who joins a completer runs other tasks, in which it does so again; but not without end. */
+static void helping_inside_of_help_has_a_bound(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    static struct level levels[LEVELS];
+
+    for (int i = 0; i < LEVELS; i++) {
+        levels[i] = (struct level){.task = ROTA_FJ(go_deeper), .all = levels};
+        test_counted_init(&levels[i].root, NULL);
+        rota_set_pending(&levels[i].root.completer, 1);
+    }
+    assert_ok(rota_invoke(pool, &levels[0].task));
+    for (int i = 0; i < LEVELS - 1; i++)
+        test_counted_is(&levels[i].root, 1, 1, 0);
+    assert_ok(rota_close(pool));
+}
+
 /* -- Threads that end --------------------------------------------------------------------- */
 
 static void *block_and_end(void *arg)
@@ -344,6 +389,7 @@ int main(void)
         test_with_memory(where_no_pool_can_be_made_there_is_no_help),
         test_with_memory(a_worker_runs_what_it_waits_for_out_of_turn),
         test_with_memory(who_waits_for_quiet_runs_what_comes_meanwhile),
+        test_with_memory(helping_inside_of_help_has_a_bound),
         test_with_memory(a_blocked_worker_may_end_its_thread),
         test_with_memory(what_a_torn_worker_of_a_stopped_pool_had_is_dropped),
         test_with_memory(an_interrupt_sends_the_signal),
