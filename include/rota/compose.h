@@ -20,7 +20,9 @@
  * Values    a value stays with the future that made it, which lives as long as any future that ends
  *           with the same pointer: a step may return what it was given.
  * Cancel    ending what follows does not touch its source, unless it owns it: rota_future_own. It
- *           withdraws from the source at once, and the step does not run.
+ *           withdraws from the source at once, and the step does not run; if the source ends at that
+ *           very moment, `ex` may still be given it, to drop, so do not close `ex` then. Who waits for
+ *           what follows may close `ex` as soon as that has ended in any other way.
  * Life      a future that nobody holds any more still runs its step. Chains of any length are
  *           worked off in a loop, not by recursion.
  *
