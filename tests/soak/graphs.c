@@ -2,8 +2,9 @@
 /*
  * graphs.c - composed futures: steps, timeouts, retries and hedges.
  *
- * What the timer's thread submits may still be on its way in when its end is seen; so steps after a
- * timeout, retries and hedges are only for the common pool, which is never closed.
+ * A step that is cancelled while its source ends may still be given to its executor; so graphs whose
+ * sources the timer ends are cancelled, and retries and hedges are made, only in the common pool, which is
+ * never closed.
  */
 #include "rota_test_compose.h"
 #include "soak.h"
@@ -153,7 +154,9 @@ static bool add_node(struct graph *graph)
 
 static void end_graph(const struct graph *graph)
 {
-    if (test_random_below(graph->random, 4) == 0)
+    bool may_cancel = !graph->is_timed || graph->station->kind->stays;
+
+    if (may_cancel && test_random_below(graph->random, 4) == 0)
         rota_future_cancel(graph->nodes[graph->count - 1]);
     for (size_t i = 0; i < graph->count; i++)
         get_patiently(graph->nodes[i]);
@@ -165,8 +168,8 @@ static void make_graph(struct station *station, test_random *random)
 {
     struct graph graph = {.station = station, .random = random};
 
-    graph.is_timed = station->kind->stays || test_random_below(random, 2) == 0;
-    graph.executor = station->kind->stays || !graph.is_timed ? station->executor : NULL;
+    graph.is_timed = test_random_below(random, 2) == 0;
+    graph.executor = station->executor;
     while (graph.count < SOURCES && add_source(&graph))
         continue;
     if (graph.count == 0)
