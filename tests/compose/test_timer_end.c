@@ -72,12 +72,12 @@ static void what_a_delayed_executor_holds_goes_with_the_timer(void **state)
     assert_ok(rota_close(pool));
 }
 
-/* -- A thread that stays in the midst of it: each in a process of its own ------------------ */
+/* -- A thread that stays in the midst of it ------------------------------------------------ */
 
 static test_latch inside, go_on;
 static rota_thread *_Atomic user;
 
-/* Called with each allocation: the first of the user's is the future that it makes. */
+/* Called with each allocation: the first of the user's is for the future that follows. */
 static bool linger_at_the_second(void)
 {
     static unsigned asked;
@@ -94,24 +94,27 @@ static void use_timer(void *source)
     rota_future *follows;
 
     atomic_store(&user, rota_thread_self());
-    if (rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_OK)
-        rota_future_unref(follows);
+    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_EREJECTED);
 }
 
 static void end_in_use(void *arg)
 {
     rota_future *source = test_promise(), *follows;
 
-    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_OK); /* makes the timer */
+    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_OK);
+    rota_executor *timer = rota__load_acquire(&rota__the_timer);
     test_latch_init(&inside, 1);
     test_latch_init(&go_on, 1);
     test_memory_fail_only(linger_at_the_second);
     test_memory_fail_at(1, false);
     test_thread *thread = test_thread_start(use_timer, source);
     test_latch_wait(&inside);
-    rota__timer_end(ROTA_MS(1));
+    rota__timer_end(ROTA_MS(100));
     test_latch_open(&go_on);
     test_thread_join(thread);
+    test_check(rota_executor_free(timer) == ROTA_OK); /* as it is still there */
+    rota_future_unref(follows);
+    rota_future_unref(source);
 }
 
 /* M1: who cannot wait for it any longer leaves the timer to it, and to the end of the process. */

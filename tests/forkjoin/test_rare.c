@@ -146,49 +146,48 @@ static void who_waits_for_quiet_runs_what_comes_meanwhile(void **state)
     waiting_ends(&waiting);
 }
 
-enum { LEVELS = 18 }; /* one more than waits may help inside one another */
+enum { LEVELS = 17 }; /* one more than waits may help inside one another */
 
-struct level {
-    rota_fj task; /* first */
-    struct level *all;
-    test_counted root; /* done when the last level is reached */
+struct nest {
+    test_gate gate;
+    test_counted roots[LEVELS]; /* done when the last task has its turn */
+    atomic_uint begun;
 };
 
-static void complete_all(struct level *all)
+static void *go_deeper(void *arg)
 {
-    for (int i = 0; i < LEVELS - 1; i++)
-        rota_try_complete(&all[i].root.completer);
-}
+    struct nest *nest = arg;
+    unsigned level = atomic_fetch_add(&nest->begun, 1);
 
-static void go_deeper(rota_fj *task)
-{
-    struct level *level = (struct level *)task, *next = level + 1;
-
-    if (next == level->all + LEVELS) {
-        complete_all(level->all);
-        return;
+    if (level == 0)
+        test_wait_at(&nest->gate);
+    if (level < LEVELS) {
+        rota_fork(&nest->roots[level].completer.task);
+        test_check(rota_join(&nest->roots[level].completer.task) == ROTA_OK);
+        return NULL;
     }
-    rota_fork(&next->task);
-    rota_fork(&level->root.completer.task);
-    test_check(rota_join(&level->root.completer.task) == ROTA_OK);
-    test_check(rota_join(&next->task) == ROTA_OK);
+    for (int i = 0; i < LEVELS; i++)
+        rota_try_complete(&nest->roots[i].completer);
+    return NULL;
 }
 
-/* Who joins a completer runs other tasks, in which it does so again; but not without end. */
+/* Who joins a completer runs other tasks, which do so as well; but not without end. */
 static void helping_inside_of_help_has_a_bound(void **state)
 {
     rota_executor *pool = test_forkjoin_of(1);
-    static struct level levels[LEVELS];
+    static struct nest nest;
 
+    test_gate_init(&nest.gate);
     for (int i = 0; i < LEVELS; i++) {
-        levels[i] = (struct level){.task = ROTA_FJ(go_deeper), .all = levels};
-        test_counted_init(&levels[i].root, NULL);
-        rota_set_pending(&levels[i].root.completer, 1);
+        test_counted_init(&nest.roots[i], NULL);
+        rota_set_pending(&nest.roots[i].completer, 1);
     }
-    assert_ok(rota_invoke(pool, &levels[0].task));
-    for (int i = 0; i < LEVELS - 1; i++)
-        test_counted_is(&levels[i].root, 1, 1, 0);
+    for (int i = 0; i < LEVELS + 1; i++)
+        assert_ok(rota_execute(pool, go_deeper, &nest));
+    test_gate_open(&nest.gate);
     assert_ok(rota_close(pool));
+    for (int i = 0; i < LEVELS; i++)
+        test_counted_is(&nest.roots[i], 1, 1, 0);
 }
 
 /* -- Threads that end --------------------------------------------------------------------- */
