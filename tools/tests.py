@@ -5,12 +5,16 @@
 tests.py list            CTest's list (JSON on stdin), for people
 tests.py pick WORD...    the same list -> a pattern of the tests that the words mean
 tests.py count FILE      CTest's JUnit file -> "N passed, N failed"; fails if any did
-tests.py coverage FILE   gcovr's JSON summary -> one line per source file
+tests.py coverage FILE [LIST]
+                         gcovr's JSON report -> one line per source file; with a list, it fails for
+                         lines that were not reached and are not there, and for too few branches
 """
 import json
 import re
 import sys
 import xml.etree.ElementTree as xml
+
+LEAST_BRANCHES = 95  # percent of all of src/
 
 
 def read_tests():
@@ -66,16 +70,66 @@ def percent(part, whole):
     return f"{100 * part / whole:6.1f} %" if whole else "       -"
 
 
-def coverage(path):
-    with open(path, encoding="utf-8") as file:
-        summary = json.load(file)
+def covered(items):
+    return sum(item["count"] > 0 for item in items)
+
+
+def print_table(files):
     row = "{:<34}{:>8}{:>10}{:>10}{:>10}"
     print(row.format("file", "lines", "covered", "branches", "covered"))
-    for entry in summary["files"] + [dict(summary, filename="all")]:
-        print(row.format(
-            entry["filename"],
-            entry["line_total"], percent(entry["line_covered"], entry["line_total"]),
-            entry["branch_total"], percent(entry["branch_covered"], entry["branch_total"])))
+    files = files + [{"file": "all", "lines": [line for file in files for line in file["lines"]]}]
+    for file in files:
+        lines = file["lines"]
+        branches = [branch for line in lines for branch in line["branches"]]
+        print(row.format(file["file"], len(lines), percent(covered(lines), len(lines)),
+                         len(branches), percent(covered(branches), len(branches))))
+    return 100 * covered(branches) / len(branches)
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [line.strip() for line in file]
+
+
+def unreached(files):
+    """Each as the list has it, and the number of the line."""
+    for file in files:
+        path = file["file"]
+        text = read_lines(path)
+        functions = sorted((f["lineno"], f["name"]) for f in file["functions"])
+        for number in (line["line_number"] for line in file["lines"] if line["count"] == 0):
+            around = [name for start, name in functions if start <= number]
+            yield f"{path}: {around[-1]}: {text[number - 1]}", number
+
+
+def read_list(path):
+    """What is indented below its reason: path: function: text of the line."""
+    with open(path, encoding="utf-8") as file:
+        entries = [line.strip() for line in file if line.startswith(" ")]
+    for entry in entries:
+        source, _, text = entry.split(": ", 2)
+        if text not in read_lines(source):
+            sys.exit(f"{path}: there is no such line: {entry}")
+    return entries
+
+
+def check(files, known, branches):
+    new = [(name, number) for name, number in unreached(files) if name not in known]
+    for name, number in new:
+        print(f"not reached: {name} (line {number})")
+    if branches < LEAST_BRANCHES:
+        print(f"Fewer than {LEAST_BRANCHES} % of the branches were reached.")
+    sys.exit(1 if new or branches < LEAST_BRANCHES else 0)
+
+
+def coverage(path, known=None):
+    with open(path, encoding="utf-8") as file:
+        files = json.load(file)["files"]
+    for file in files:
+        file["lines"] = [line for line in file["lines"] if not line["gcovr/noncode"]]
+    branches = print_table(files)
+    if known is not None:
+        check(files, read_list(known), branches)
 
 
 def main():
@@ -86,8 +140,8 @@ def main():
         pick(rest)
     elif what == "count" and len(rest) == 1:
         count(rest[0])
-    elif what == "coverage" and len(rest) == 1:
-        coverage(rest[0])
+    elif what == "coverage" and len(rest) in (1, 2):
+        coverage(*rest)
     else:
         sys.exit(__doc__)
 

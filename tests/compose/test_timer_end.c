@@ -94,7 +94,8 @@ static void use_timer(void *source)
     rota_future *follows;
 
     atomic_store(&user, rota_thread_self());
-    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_EREJECTED);
+    int status = rota_timeout(source, ROTA_HOURS(1), &follows);
+    test_check(status == ROTA_EREJECTED);
 }
 
 static void end_in_use(void *arg)
