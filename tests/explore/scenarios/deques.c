@@ -12,17 +12,30 @@ static rota__deque deque;
 static rota_fj entries[ENTRIES];
 static rota__atomic(uint32_t) taken[ENTRIES]; /* how often */
 
+static void is_not_run(rota_fj *task)
+{
+    (void)task;
+    ex_check(false);
+}
+
+static void begin_entries(void)
+{
+    for (int i = 0; i < ENTRIES; i++) {
+        entries[i] = (rota_fj)ROTA_FJ(is_not_run);
+        rota__store_relaxed(&taken[i], 0);
+    }
+}
+
 static void begin_deque(void)
 {
     ex_check(rota__deque_init(&deque) == ROTA_OK);
-    for (int i = 0; i < ENTRIES; i++)
-        rota__store_relaxed(&taken[i], 0);
+    begin_entries();
 }
 
 static void push(int first, int n)
 {
     for (int i = first; i < first + n; i++) {
-        entries[i] = (rota_fj)ROTA_FJ(NULL);
+        entries[i] = (rota_fj)ROTA_FJ(is_not_run);
         ex_check(rota__deque_push(&deque, &entries[i]));
     }
 }
@@ -32,7 +45,7 @@ static bool count(const rota_fj *entry)
     if (entry == NULL)
         return false;
     ex_check(entry >= entries && entry < entries + ENTRIES);
-    ex_check(entry->run == NULL); /* who takes it sees what was written before it was pushed */
+    ex_check(entry->run != NULL); /* who takes it sees what was written before it was pushed */
     ex_check(rota__add_relaxed(&taken[entry - entries], 1) == 0);
     return true;
 }
@@ -273,8 +286,7 @@ EXPLORE_WITH_FAULTS(a_deque_without_memory_for_its_next_chunk)
 
     if (rota__deque_init(&deque) != ROTA_OK)
         return;
-    for (int i = 0; i < ENTRIES; i++)
-        rota__store_relaxed(&taken[i], 0);
+    begin_entries();
     push(0, 2);
     rota__deque_open(&deque);
     ex_thread *thief = ex_start(steal, TIMES(2));
@@ -320,7 +332,7 @@ static void search_once(void *arg)
 EXPLORE(a_request_comes_as_the_owner_closes)
 {
     rota__fj_worker *worker = begin_owner();
-    rota__store_relaxed(&taken[0], 0);
+    begin_entries();
     ex_check(rota__deque_push(&worker->deque, &entries[0]));
     ex_thread *thief = ex_start(search_once, worker);
     rota__fj_answer(worker);
@@ -346,21 +358,12 @@ static void take_back(rota_fj *task)
         count(task);
 }
 
-static void is_not_run(rota_fj *task)
-{
-    (void)task;
-    ex_check(false);
-}
-
 /* Q6: the owner is on the short way, or the long one, or on none. */
 EXPLORE(an_owner_forks_and_takes_back_as_it_is_forced)
 {
     rota__fj_worker *worker = begin_owner();
     rota__fj_become(worker);
-    for (int i = 0; i < 3; i++) {
-        entries[i] = (rota_fj)ROTA_FJ(is_not_run);
-        rota__store_relaxed(&taken[i], 0);
-    }
+    begin_entries();
     rota_fork(&entries[0]);
     ex_thread *thief = ex_start(force_and_steal, worker);
     rota_fork(&entries[1]);
