@@ -256,7 +256,7 @@ static void work(void *arg)
 
     rota__call_apart(worker->plan->threads.on_start, worker->plan->threads.ctx);
     worker->has_started = true;
-    while ((entry = fetch(worker, &searches, &is_own)) != NULL)
+    while (rota__fj_is_here(worker->pool) && (entry = fetch(worker, &searches, &is_own)) != NULL)
         rota__fj_run_entry(worker, entry, is_own);
 }
 
@@ -328,6 +328,8 @@ static void leave_crew(void *arg)
 
 static void leave(rota__fj_worker *worker)
 {
+    if (!rota__fj_is_here(worker->pool))
+        return;
     rota__os_guarded(call_on_exit, leave_crew, worker);
     leave_crew(worker);
 }
@@ -338,6 +340,8 @@ static void leave_torn(void *arg)
     rota__fj_worker *worker = arg;
     rota_thread *self = rota__self();
 
+    if (!rota__fj_is_here(worker->pool))
+        return;
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
     forget_stack(worker);

@@ -2,7 +2,10 @@
 /*
  * In a child of fork(2) a fork/join pool of the parent is as if terminated, and new ones work.
  */
+#define _GNU_SOURCE
 #include "forkjoin.h"
+
+#include <sys/mman.h>
 
 /* -- What a child may ask ----------------------------------------------------------------- */
 
@@ -120,6 +123,7 @@ static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
 struct inside {
     rota_executor *pool;
     int status;
+    bool is_torn; /* in both processes */
 };
 
 static void look_and_go_on(void *pool)
@@ -158,16 +162,41 @@ static void *fork_and_return(void *arg)
     struct inside *inside = arg;
 
     test_fork_and_return(&inside->status);
+    if (inside->is_torn)
+        pthread_exit(NULL);
     return NULL;
 }
 
+static void fork_before_another(bool is_torn)
+{
+    struct inside inside = {.pool = test_forkjoin_of(1), .status = 77, .is_torn = is_torn};
+    atomic_uint *runs =
+        mmap(NULL, sizeof *runs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    test_gate gate;
+
+    assert_ptr_not_equal(runs, MAP_FAILED);
+    test_gate_init(&gate);
+    test_occupy(inside.pool, &gate, 1);
+    assert_ok(rota_execute(inside.pool, fork_and_return, &inside));
+    assert_ok(rota_execute(inside.pool, test_count, runs));
+    test_gate_open(&gate);
+    test_await_count(runs, 1);
+    assert_int_equal(inside.status, 0);
+    assert_ok(rota_close(inside.pool));
+    assert_int_equal(*runs, 1);
+    munmap(runs, sizeof *runs);
+}
+
+/* It neither waits there for more, nor runs what the parent has queued. */
 static void in_a_child_a_task_that_returns_ends_its_thread(void **state)
 {
-    struct inside inside = {.pool = test_forkjoin_of(1), .status = 77};
+    fork_before_another(false);
+}
 
-    assert_ok(rota_execute(inside.pool, fork_and_return, &inside));
-    assert_ok(rota_close(inside.pool));
-    assert_int_equal(inside.status, 0);
+/* GEN-14 */
+static void in_a_child_a_task_may_end_its_thread(void **state)
+{
+    fork_before_another(true);
 }
 
 int main(void)
@@ -178,6 +207,7 @@ int main(void)
         test_with_memory(a_child_is_not_held_up_by_locks_that_others_held),
         test_with_memory(a_child_of_a_task_finds_the_pool_ended),
         test_with_memory(in_a_child_a_task_that_returns_ends_its_thread),
+        test_with_memory(in_a_child_a_task_may_end_its_thread),
     };
 
     test_memory_install();
