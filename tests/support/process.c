@@ -35,6 +35,19 @@ void abort(void)
     raise(SIGABRT);
     _exit(1);
 }
+
+/* A child begins with nothing, as its parent's other threads were in the midst of something. */
+static pid_t fork_process(void)
+{
+    __gcov_dump();
+    __gcov_reset();
+    return fork();
+}
+#else
+static pid_t fork_process(void)
+{
+    return fork();
+}
 #endif
 
 static _Noreturn void child_main(void (*body)(void *arg), void *arg)
@@ -52,7 +65,7 @@ static _Noreturn void child_main(void (*body)(void *arg), void *arg)
 
 int test_in_child(void (*body)(void *arg), void *arg)
 {
-    pid_t child = fork();
+    pid_t child = fork_process();
     int status = 0;
 
     if (child == 0)
@@ -71,7 +84,7 @@ void test_fork_and_return(int *status)
     pid_t child;
 
     fflush(NULL); /* else both write what was printed before */
-    child = fork();
+    child = fork_process();
     if (child < 0)
         test_die(__FILE__, __LINE__, "a process could not be started");
     if (child > 0 && waitpid(child, status, 0) != child)
