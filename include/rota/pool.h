@@ -56,7 +56,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx);
 
 /*
  * How threads are made. Zero is every field's default; name and cpus are copied. Signals are
- * blocked in all of them, but for interrupt_signal. A task leaves its thread as it has found it:
+ * blocked in all of them, but for interrupt_signal. A task must leave its thread as it found it:
  * signal mask, cancel state, floating-point mode and name are not put back after each, as that would
  * cost more than the task. on_start may set them for all.
  *
