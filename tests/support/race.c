@@ -6,9 +6,9 @@
 enum { DEFAULT_ROUNDS = 10000, LONGEST_DELAY = 1000 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define LONGEST_RACE ROTA_SEC(1)
+#define LONGEST_RACE ROTA_MS(600)
 #else
-#define LONGEST_RACE ROTA_SEC(2)
+#define LONGEST_RACE ROTA_SEC(1)
 #endif
 
 struct side {
