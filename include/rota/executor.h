@@ -36,7 +36,8 @@ int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out
 
 /*
  * Passes on a task that was handed out, as a rejection handler may: it runs once, as soon as it
- * can. With any status but ROTA_OK the task is still yours.
+ * can; a periodic one that is passed to a scheduled pool goes on there. With any status but ROTA_OK the
+ * task is still yours.
  */
 int rota_execute_task(rota_executor *ex, rota_task *task);
 
