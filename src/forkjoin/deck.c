@@ -240,6 +240,21 @@ void rota__deque_open(rota__deque *deque)
     end_visit(deque);
 }
 
+bool rota__deque_publish(rota__deque *deque)
+{
+    bool has_some;
+
+    begin_visit(deque);
+    raise_split(deque, rota__load_relaxed(&deque->shared), top_number(deque));
+    has_some = rota__deque_has_public(deque);
+    if (has_some)
+        set_bounds(deque);
+    else
+        rota__deque_request(deque);
+    end_visit(deque);
+    return has_some;
+}
+
 /* -- The thieves' end ----------------------------------------------------- */
 
 rota_fj *rota__deque_steal(rota__deque *deque)

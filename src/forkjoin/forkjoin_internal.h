@@ -167,6 +167,10 @@ bool rota__deque_push(rota__deque *deque, rota_fj *entry); /* false: no memory *
 rota_fj *rota__deque_pop(rota__deque *deque);              /* the newest, or NULL */
 void rota__deque_close(rota__deque *deque); /* what is pushed next stays private: the short ways */
 void rota__deque_open(rota__deque *deque); /* all of it is public, and the next goes the long way */
+
+/* All of it is public, and what is pushed next is private. False: there is nothing, and what is pushed
+   next goes the long way. */
+bool rota__deque_publish(rota__deque *deque);
 size_t rota__deque_size(const rota__deque *deque); /* exact for the owner, else about */
 
 /* For everybody. */

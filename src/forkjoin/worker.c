@@ -84,11 +84,11 @@ void rota__fj_answer(rota__fj_worker *worker)
 
     rota__deque_close(&worker->deque);
     /* After that: who is counted from here on makes its request later (README.md). */
-    if (ROTA__LIKELY(!rota__crew_wants_more(pool, rota__add_acq_rel(&pool->crowd, 0))
-                     && rota__fj_pool_state(pool) < ROTA_STOP))
+    if (ROTA__UNLIKELY(rota__fj_pool_state(pool) >= ROTA_STOP))
+        rota__deque_open(&worker->deque);
+    else if (ROTA__LIKELY(!rota__crew_wants_more(pool, rota__add_acq_rel(&pool->crowd, 0))))
         return;
-    rota__deque_open(&worker->deque);
-    if (rota__deque_has_public(&worker->deque))
+    if (rota__deque_has_public(&worker->deque) || rota__deque_publish(&worker->deque))
         rota__crew_call(pool);
 }
 
