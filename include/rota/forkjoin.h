@@ -207,8 +207,10 @@ static inline void rota_fork(rota_fj *task)
     rota_fj **top = __atomic_load_n(&deck->top, __ATOMIC_RELAXED);
 
     if (__builtin_expect(top < __atomic_load_n(&deck->limit, __ATOMIC_RELAXED), 1)
-        && __builtin_expect(task != NULL && task->run != NULL && task->priv[0] == 0, 1)) {
-        task->priv[0] = ROTA__FJ_FORKED;
+        && __builtin_expect(task != NULL && task->run != NULL
+                                && __atomic_load_n(&task->priv[0], __ATOMIC_RELAXED) == 0,
+                            1)) {
+        __atomic_store_n(&task->priv[0], (uintptr_t)ROTA__FJ_FORKED, __ATOMIC_RELAXED);
         __atomic_store_n(top, task, __ATOMIC_RELAXED);
         __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELEASE);
     } else {
