@@ -147,11 +147,14 @@ static int fj_shutdown(rota_executor *ex)
     return ROTA_OK;
 }
 
-/* With the lock held. What they fork from now on goes the long way, which looks at the state. */
+/* With the lock held. What they fork from now on goes the long way, which looks at the state: an owner
+   that closes its deque just now adds to the crowd before this, and its words are overwritten, or after
+   it, and sees the state. */
 static void stop_workers(rota__fj_pool *pool)
 {
     uint32_t made = rota__load_relaxed(&pool->made);
 
+    rota__add_acq_rel(&pool->crowd, 0); /* pairs with rota__fj_answer */
     for (uint32_t i = 0; i < made; i++) {
         rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
         rota__deque_request(&worker->deque);

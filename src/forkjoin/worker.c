@@ -81,12 +81,14 @@ int rota_fj_surplus(void)
 void rota__fj_answer(rota__fj_worker *worker)
 {
     rota__fj_pool *pool = worker->pool;
+    uint64_t crowd;
 
     rota__deque_close(&worker->deque);
-    /* After that: who is counted from here on makes its request later (README.md). */
+    /* After that: who is counted, or stops the pool, from here on makes its request later (README.md). */
+    crowd = rota__add_acq_rel(&pool->crowd, 0);
     if (ROTA__UNLIKELY(rota__fj_pool_state(pool) >= ROTA_STOP))
         rota__deque_open(&worker->deque);
-    else if (ROTA__LIKELY(!rota__crew_wants_more(pool, rota__add_acq_rel(&pool->crowd, 0))))
+    else if (ROTA__LIKELY(!rota__crew_wants_more(pool, crowd)))
         return;
     if (rota__deque_has_public(&worker->deque) || rota__deque_publish(&worker->deque))
         rota__crew_call(pool);

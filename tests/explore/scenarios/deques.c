@@ -344,6 +344,23 @@ EXPLORE(a_request_comes_as_the_owner_closes)
     end_owner(worker);
 }
 
+static void stop_pool(void *arg)
+{
+    (void)arg;
+    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
+}
+
+/* FJ-24: nor is that of who stops the pool: what is forked from then on goes the long way. */
+EXPLORE(a_pool_stops_as_the_owner_closes)
+{
+    rota__fj_worker *worker = begin_owner();
+    ex_thread *stopper = ex_start(stop_pool, NULL);
+    rota__fj_answer(worker);
+    ex_join(stopper);
+    ex_check(rota__load_relaxed(&worker->deque.deck.limit) == NULL);
+    end_owner(worker);
+}
+
 static void force_and_steal(void *arg)
 {
     rota__fj_worker *victim = arg;
