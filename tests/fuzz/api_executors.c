@@ -52,7 +52,8 @@ static bool is_allowed(const executor *self, bool was_shut, int status)
     case ROTA_OK:
         return !was_shut || self->keeps_refused;
     case ROTA_EREJECTED:
-        return (was_shut && self->refuses) || self->is_ending || self->may_saturate;
+        return (was_shut && self->refuses) || self->is_ending || self->may_saturate
+               || (self->kind == POOL && may_lack()); /* one more thread, beside others: POOL-28 */
     case ROTA_EINTERRUPTED:
         return self->may_wait;
     default:

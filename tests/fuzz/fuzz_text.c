@@ -3,6 +3,7 @@
  * fuzz_text.c - a fuzzer's bytes are text that the library reads: names of threads, an environment
  * variable, and files about control groups, as rubbish and as a tree of which the answer is known.
  */
+#define _GNU_SOURCE /* setenv */
 #include "text.h"
 
 #include "os/cgroup.h"
