@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/mutex.h"
 #include "base/time.h"
+#include "os/os.h"
 
 #include <rota/sched.h>
 
@@ -136,15 +137,34 @@ static attempt *enter(errand *self, rota_future *future, bool *is_over)
 /* Needs no memory: once a try is submitted, its end is heard of. */
 static void watch(errand *self, rota_future *future)
 {
-    rota__action_queue more = {NULL, NULL};
     bool is_over;
     attempt *mine = enter(self, future, &is_over);
 
     if (is_over)
         rota_future_cancel_now(future);
     if (!rota__future_add(future, &mine->action))
-        tried(&mine->action, &more);
-    rota__actions_run(&more);
+        rota__action_run(&mine->action);
+}
+
+struct start {
+    errand *self;
+    rota_future *future;
+    int status;
+};
+
+static void submit_try(void *arg)
+{
+    struct start *start = arg;
+
+    start->status = rota__execute_as_guest(start->self->executor, &start->future->task);
+}
+
+/* The executor has run it here, and it has ended the thread. */
+static void watch_torn(void *arg)
+{
+    struct start *start = arg;
+
+    watch(start->self, start->future);
 }
 
 static int begin_try(errand *self)
@@ -154,19 +174,18 @@ static int begin_try(errand *self)
                       .discard = try_dropped,
                       .free_result = self->call.free_result,
                       .name = self->call.name};
-    rota_future *future = rota__future_new(&call, true, sizeof *future);
-    int status;
+    struct start start = {self, rota__future_new(&call, true, sizeof(rota_future)), ROTA_OK};
 
-    if (future == NULL)
+    if (start.future == NULL)
         return ROTA_ENOMEM;
     ref(ref(self)); /* Y1: the body's, and that of who hears of its end */
-    status = rota__execute_as_guest(self->executor, &future->task);
-    status = rota__submitted(future, status, &future);
-    if (status == ROTA_OK)
-        watch(self, future);
+    rota__os_guarded(submit_try, watch_torn, &start);
+    start.status = rota__submitted(start.future, start.status, &start.future);
+    if (start.status == ROTA_OK)
+        watch(self, start.future);
     else
         rota__sub_acq_rel(&self->references, 2); /* not the last: the caller has one */
-    return status;
+    return start.status;
 }
 
 static void next_try(errand *self)
@@ -181,19 +200,24 @@ static void next_try(errand *self)
 
 /* -- Later ---------------------------------------------------------------- */
 
-static void *it_is_time(void *arg)
+static void timer_dropped(void *arg)
+{
+    unref(arg);
+}
+
+static void when_time(void *arg)
 {
     errand *self = arg;
 
     if (!rota_future_is_done(self->promise))
         next_try(self);
-    unref(self);
-    return NULL;
 }
 
-static void timer_dropped(void *arg)
+static void *it_is_time(void *arg)
 {
+    rota__os_guarded(when_time, timer_dropped, arg);
     unref(arg);
+    return NULL;
 }
 
 static double random_part(errand *self)

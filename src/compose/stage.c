@@ -5,6 +5,7 @@
 #include "compose/compose_internal.h"
 
 #include "base/alloc.h"
+#include "os/os.h"
 
 /* -- Sources -------------------------------------------------------------- */
 
@@ -161,14 +162,17 @@ static void end_like(rota__stage *stage, rota_future *source, rota__action_queue
 
 static void refused(rota__stage *stage, int status, rota__action_queue *more)
 {
-    if (stage->kind->runs_anyway)
+    if (stage->kind->runs_anyway) {
         rota__future_run_into(&stage->future, more);
-    else if (rota__future_end_failed(&stage->future, status, more))
+        return;
+    }
+    if (rota__future_end_failed(&stage->future, status, more))
         let_sources_go(stage); /* X4 */
     rota__future_unpin(&stage->future);
 }
 
-/* The sources are done, as far as it needs them, and the keeper is gone: X3. */
+/* The sources are done, as far as it needs them, and the keeper is gone: X3. The task's reference is
+   the only one that is held here: a step may end the thread. */
 static void go_on(rota__stage *stage, rota__action_queue *more)
 {
     rota_executor *executor = rota__stage_executor(stage);
@@ -184,7 +188,6 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
         end_like(stage, passed, more);
     } else if (executor == NULL) {
         rota__future_run_into(&stage->future, more);
-        rota__future_unpin(&stage->future);
     } else {
         status = rota__execute_as_guest(executor, &stage->future.task);
         if (status != ROTA_OK)
@@ -195,57 +198,74 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
 static void source_done(rota__action *action, rota__action_queue *more)
 {
     rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
+    bool goes_on = rota__future_unkeep(&stage->future);
 
-    if (rota__future_unkeep(&stage->future))
+    rota__future_unpin(&stage->future); /* X2: the tie */
+    if (goes_on)
         go_on(stage, more);
-    rota__future_unpin(&stage->future); /* X2 */
 }
 
-static void last_done(rota__stage *stage, rota__action_queue *more)
+static bool last_is_done(rota__stage *stage)
 {
-    if (rota__sub_acq_rel(&stage->ties->waiting, 1) == 1 /* pairs with the others' */
-        && rota__future_unkeep(&stage->future))
-        go_on(stage, more);
+    return rota__sub_acq_rel(&stage->ties->waiting, 1) == 1 /* pairs with the others' */
+           && rota__future_unkeep(&stage->future);
 }
 
 /* Who comes second of the first that is done and who makes the ties, cuts them. */
-static void first_done(rota__stage *stage, rota__tie *tie, rota__action_queue *more)
+static bool first_is_done(rota__stage *stage, rota__tie *tie)
 {
     rota__ties *ties = stage->ties;
     uint32_t flags = rota__or_acq_rel(&ties->flags, TAKEN);
 
     if (flags & TAKEN || !rota__future_unkeep(&stage->future))
-        return;
+        return false;
     ties->first = tie->source;
     if (flags & TIED)
         cut_all(stage, tie);
-    go_on(stage, more);
+    return true;
 }
 
 static void one_done(rota__action *action, rota__action_queue *more)
 {
     rota__tie *tie = ROTA__CONTAINER(action, rota__tie, action);
     rota__stage *stage = tie->stage;
-    rota__ties *ties = stage->ties;
+    bool goes_on = stage->kind->needs_all ? last_is_done(stage) : first_is_done(stage, tie);
 
-    if (stage->kind->needs_all)
-        last_done(stage, more);
-    else
-        first_done(stage, tie, more);
-    leave_ties(ties);
-    rota__future_unpin(&stage->future); /* X2 */
+    leave_ties(stage->ties);
+    rota__future_unpin(&stage->future); /* X2: the tie */
+    if (goes_on)
+        go_on(stage, more);
 }
 
 /* -- Making one ----------------------------------------------------------- */
 
+struct step {
+    rota__stage *stage;
+    void *result;
+};
+
+static void take_step(void *arg)
+{
+    struct step *self = arg;
+
+    self->result = self->stage->kind->step(self->stage);
+}
+
+static void step_torn(void *arg)
+{
+    struct step *self = arg;
+
+    let_sources_go(self->stage); /* X4 */
+}
+
 static void *run_step(void *arg)
 {
-    rota__stage *stage = arg;
-    void *result = stage->kind->step(stage);
+    struct step self = {arg, NULL};
 
+    rota__os_guarded(take_step, step_torn, &self);
     if (!rota__future_is_deferred())
-        let_sources_go(stage); /* X4 */
-    return result;
+        let_sources_go(self.stage); /* X4 */
+    return self.result;
 }
 
 static rota__stage *new_stage(const rota__stage_kind *kind, rota_executor *ex, rota__step_fn fn,
@@ -278,21 +298,12 @@ rota__stage *rota__stage_new(const rota__stage_kind *kind, rota_future *source, 
     return stage;
 }
 
-/* Runs what follows from an action that will not be run, as its source is done. */
-static void run_now(rota__action *action)
-{
-    rota__action_queue more = {NULL, NULL};
-
-    action->run(action, &more);
-    rota__actions_run(&more);
-}
-
 void rota__stage_start(rota__stage *stage)
 {
     rota__future_pin(&stage->future); /* X2 */
     rota__future_keep(&stage->future, &keeper);
     if (!rota__future_add(stage->source, &stage->action))
-        run_now(&stage->action);
+        rota__action_run(&stage->action);
 }
 
 int rota__stage_follow(const rota__stage_kind *kind, rota_future *source, rota_executor *ex,
@@ -340,7 +351,7 @@ static size_t tie_all(rota__stage *stage)
             return i;
         rota__future_pin(&stage->future); /* X2 */
         if (!rota__future_add(ties->tie[i].source, &ties->tie[i].action))
-            run_now(&ties->tie[i].action);
+            rota__action_run(&ties->tie[i].action);
     }
     return ties->n;
 }
@@ -351,11 +362,17 @@ static void cut_made(rota__stage *stage, size_t made)
         cut(&stage->ties->tie[i]);
 }
 
+static void tied(rota__action *action, rota__action_queue *more)
+{
+    go_on(ROTA__CONTAINER(action, rota__tie, action)->stage, more);
+}
+
 /* Who made the ties was counted as one of those it waits for. */
 static void end_tying(rota__stage *stage, size_t made)
 {
     rota__ties *ties = stage->ties;
-    rota__action_queue more = {NULL, NULL};
+    rota__tie mine = {.action = {.run = tied}, .stage = stage};
+    bool goes_on;
 
     for (size_t i = made; i < ties->n; i++)
         leave_ties(ties);
@@ -363,10 +380,10 @@ static void end_tying(rota__stage *stage, size_t made)
         rota__or_acq_rel(&ties->flags, CUT); /* as who ends it now finds its keeper still: X3 */
         cut_made(stage, made);
     }
-    if (stage->kind->needs_all)
-        last_done(stage, &more);
+    goes_on = stage->kind->needs_all && last_is_done(stage);
     leave_ties(ties);
-    rota__actions_run(&more);
+    if (goes_on)
+        rota__action_run(&mine.action);
 }
 
 int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *sources, size_t n,

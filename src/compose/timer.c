@@ -13,6 +13,7 @@
 #include "base/lobby.h"
 #include "base/park.h"
 #include "base/time.h"
+#include "os/os.h"
 
 #include <rota/sched.h>
 
@@ -216,8 +217,9 @@ typedef struct parcel {
     rota_task *task;
 } parcel;
 
-static void arrived(parcel *mine)
+static void arrived(void *arg)
 {
+    parcel *mine = arg;
     delayed *self = mine->from;
 
     rota__free(mine, sizeof *mine);
@@ -227,12 +229,18 @@ static void arrived(parcel *mine)
     rota__mutex_unlock(&self->lock);
 }
 
-static void *pass_on(void *arg)
+static void hand_in(void *arg)
 {
     parcel *mine = arg;
 
     if (rota__execute_as_guest(mine->from->executor, mine->task) != ROTA_OK)
         rota_task_discard(mine->task);
+}
+
+/* Guarded, as the executor may run the task here, and the task may end its thread. */
+static void *pass_on(void *mine)
+{
+    rota__os_guarded(hand_in, arrived, mine);
     arrived(mine);
     return NULL;
 }

@@ -16,6 +16,7 @@
 #include "future/future_internal.h"
 
 #include "base/check.h"
+#include "os/os.h"
 
 #define LOCKED ((uintptr_t)1)
 #define DONE   ((uintptr_t)2)
@@ -147,13 +148,35 @@ void rota__future_collect(rota_future *future, rota__action_queue *queue)
     append(queue, oldest_first);
 }
 
-void rota__actions_run(rota__action_queue *queue)
+static void run_each(void *arg)
 {
+    rota__action_queue *queue = arg;
+
     while (queue->first != NULL) {
         rota__action *action = queue->first;
         queue->first = action->next;
         action->run(action, queue);
     }
+}
+
+/* One of them ended the thread: the others, and what follows from that one, are still to come. */
+static void run_rest(void *queue)
+{
+    rota__os_guarded(run_each, run_rest, queue);
+}
+
+void rota__actions_run(rota__action_queue *queue)
+{
+    if (queue->first != NULL)
+        rota__os_guarded(run_each, run_rest, queue);
+}
+
+void rota__action_run(rota__action *action)
+{
+    rota__action_queue queue = {action, action};
+
+    action->next = NULL;
+    rota__actions_run(&queue);
 }
 
 void rota__future_finish(rota_future *future)

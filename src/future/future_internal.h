@@ -86,7 +86,8 @@ void rota__future_run(rota_future *future);
 /* One run of a periodic task: true if it is pending again, with another run to come. */
 bool rota__future_run_and_reset(rota_future *future);
 
-/* As rota__future_run; what follows from the end is appended to `more` instead of run. */
+/* As rota__future_run; what follows from the end is appended to `more` instead of run. Takes one
+   reference to the future, also from a body that ends its thread. */
 void rota__future_run_into(rota_future *future, rota__action_queue *more);
 
 /* From inside the body that runs it: it does not end with the body, but is pending after it, and
@@ -151,6 +152,7 @@ void rota__future_collect(rota_future *future, rota__action_queue *queue);
 
 /* Runs what is in there, and what follows from that: a loop, however long the chain. */
 void rota__actions_run(rota__action_queue *queue);
+void rota__action_run(rota__action *action); /* that one, whose future was done already */
 
 /* Both. */
 void rota__future_finish(rota_future *future);

@@ -5,6 +5,8 @@
 #include "future/future_internal.h"
 #include "future/future_state.h"
 
+#include "os/os.h"
+
 struct future_run {
     rota__run run;
     bool once;                          /* the first run is the last */
@@ -151,9 +153,31 @@ void rota__future_run(rota_future *future)
     run_body(future, true, NULL);
 }
 
+struct run_into {
+    rota_future *future;
+    rota__action_queue *more;
+};
+
+static void run_one_into(void *arg)
+{
+    struct run_into *self = arg;
+
+    run_body(self->future, true, self->more);
+}
+
+static void unpin_one(void *arg)
+{
+    struct run_into *self = arg;
+
+    rota__future_unpin(self->future);
+}
+
 void rota__future_run_into(rota_future *future, rota__action_queue *more)
 {
-    run_body(future, true, more);
+    struct run_into self = {future, more};
+
+    rota__os_guarded(run_one_into, unpin_one, &self);
+    rota__future_unpin(future);
 }
 
 bool rota__future_run_and_reset(rota_future *future)
