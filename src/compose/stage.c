@@ -171,34 +171,42 @@ static void refused(rota__stage *stage, int status, rota__action_queue *more)
     rota__future_unpin(&stage->future);
 }
 
-/* The sources are done, as far as it needs them, and the keeper is gone: X3. The task's reference is
-   the only one that is held here: a step may end the thread. */
-static void go_on(rota__stage *stage, rota__action_queue *more)
+/* The sources are done, as far as it needs them, and the keeper is gone: X3. They are held by the
+   caller, as who ends it now lets them go. True: it is the step's turn. */
+static bool is_for_step(rota__stage *stage, rota__action_queue *more)
 {
-    rota_executor *executor = rota__stage_executor(stage);
     rota_future *passed;
-    int status;
 
     if (rota_future_is_done(&stage->future)) { /* who ended it has seen to the sources */
         rota__future_unpin(&stage->future);
-        return;
+        return false;
     }
     passed = stage->kind->passes(stage);
-    if (passed != NULL || stage->kind->step == NULL) {
-        end_like(stage, passed, more);
-    } else if (executor == NULL) {
+    if (passed == NULL && stage->kind->step != NULL)
+        return true;
+    end_like(stage, passed, more);
+    return false;
+}
+
+/* The caller holds nothing any more but the task's reference: a step may end the thread. */
+static void go_on(rota__stage *stage, rota__action_queue *more)
+{
+    rota_executor *executor = rota__stage_executor(stage);
+    int status;
+
+    if (executor == NULL) {
         rota__future_run_into(&stage->future, more);
-    } else {
-        status = rota__execute_as_guest(executor, &stage->future.task);
-        if (status != ROTA_OK)
-            refused(stage, status, more);
+        return;
     }
+    status = rota__execute_as_guest(executor, &stage->future.task);
+    if (status != ROTA_OK)
+        refused(stage, status, more);
 }
 
 static void source_done(rota__action *action, rota__action_queue *more)
 {
     rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
-    bool goes_on = rota__future_unkeep(&stage->future);
+    bool goes_on = rota__future_unkeep(&stage->future) && is_for_step(stage, more);
 
     rota__future_unpin(&stage->future); /* X2: the tie */
     if (goes_on)
@@ -229,9 +237,11 @@ static void one_done(rota__action *action, rota__action_queue *more)
 {
     rota__tie *tie = ROTA__CONTAINER(action, rota__tie, action);
     rota__stage *stage = tie->stage;
-    bool goes_on = stage->kind->needs_all ? last_is_done(stage) : first_is_done(stage, tie);
+    rota__ties *ties = stage->ties;
+    bool goes_on = (stage->kind->needs_all ? last_is_done(stage) : first_is_done(stage, tie))
+                   && is_for_step(stage, more);
 
-    leave_ties(stage->ties);
+    leave_ties(ties);
     rota__future_unpin(&stage->future); /* X2: the tie */
     if (goes_on)
         go_on(stage, more);
@@ -362,28 +372,33 @@ static void cut_made(rota__stage *stage, size_t made)
         cut(&stage->ties->tie[i]);
 }
 
-static void tied(rota__action *action, rota__action_queue *more)
+/* Who made the ties was counted as one of those it waits for. */
+static void all_tied(rota__action *action, rota__action_queue *more)
 {
-    go_on(ROTA__CONTAINER(action, rota__tie, action)->stage, more);
+    rota__stage *stage = ROTA__CONTAINER(action, rota__tie, action)->stage;
+    rota__ties *ties = stage->ties;
+    bool goes_on = last_is_done(stage) && is_for_step(stage, more);
+
+    leave_ties(ties);
+    if (goes_on)
+        go_on(stage, more);
 }
 
-/* Who made the ties was counted as one of those it waits for. */
 static void end_tying(rota__stage *stage, size_t made)
 {
     rota__ties *ties = stage->ties;
-    rota__tie mine = {.action = {.run = tied}, .stage = stage};
-    bool goes_on;
+    rota__tie mine = {.action = {.run = all_tied}, .stage = stage};
 
     for (size_t i = made; i < ties->n; i++)
         leave_ties(ties);
-    if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) { /* pairs with first_done */
+    if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) { /* pairs with first_is_done */
         rota__or_acq_rel(&ties->flags, CUT); /* as who ends it now finds its keeper still: X3 */
         cut_made(stage, made);
     }
-    goes_on = stage->kind->needs_all && last_is_done(stage);
-    leave_ties(ties);
-    if (goes_on)
+    if (stage->kind->needs_all)
         rota__action_run(&mine.action);
+    else
+        leave_ties(ties);
 }
 
 int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *sources, size_t n,

@@ -28,6 +28,7 @@ static const uint8_t *program;
 static size_t program_size, at;
 static unsigned faults; /* so many requests may be refused */
 static unsigned actor_count;
+static bool acts[EX_THREADS]; /* as the program says, else it is an executor's thread */
 
 uint8_t next_byte(void)
 {
@@ -72,7 +73,7 @@ void fail_status(const char *file, int line, int status, const char *condition)
 
 bool is_actor(void)
 {
-    return ex_running->id < (int)actor_count;
+    return acts[ex_running->id];
 }
 
 /* -- Submitting ------------------------------------------------------------------------------ */
@@ -417,6 +418,7 @@ static void operate(void)
 static void act(void *unused)
 {
     (void)unused;
+    acts[ex_running->id] = true;
     while (at < program_size)
         operate();
 }
@@ -445,6 +447,7 @@ static void read_head(const uint8_t *data, size_t size, ex_options *options)
     size_t wanted = data[1] < LONGEST ? data[1] : LONGEST;
 
     actor_count = 1 + data[0] % ACTORS;
+    memset(acts, 0, sizeof acts);
     faults = data[0] / 4 % 4;
     program = data + HEAD;
     program_size = wanted < size - HEAD ? wanted : size - HEAD;
