@@ -242,13 +242,22 @@ static void look_at_fd(rota_future *future)
     ex_check(!is_readable || rota_future_is_done(future));
 }
 
+/* A step is a task of its executor, too. */
+static bool may_be_scheduled(const node *self)
+{
+    const executor *last = self->kind != AGAIN ? self->executor : NULL;
+
+    while (last != NULL && last->kind == DELAYED)
+        last = last->base;
+    return last != NULL && last->kind == SCHED;
+}
+
 void node_look(node *self)
 {
     rota_future *future = hold(self);
-    bool is_scheduled = self->kind == TASK && self->executor->kind == SCHED;
 
     look_at_fd(future);
-    if (!is_scheduled)
+    if (!may_be_scheduled(self))
         ex_check(rota_future_delay(future) == ROTA_FOREVER);
     ex_check(rota_future_is_periodic(future)
              == (self->kind == TASK && self->job->kind == PERIODIC));
