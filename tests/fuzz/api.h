@@ -166,7 +166,8 @@ struct node {
     bool is_used;       /* another is made of it */
     bool is_removed;    /* from its pool's queue */
     bool is_let_go;
-    unsigned users; /* threads that are at it */
+    unsigned users;  /* threads that are at it, */
+    unsigned enders; /* and those of them that may be about to say that they have ended it */
 };
 
 void nodes_begin(void);

@@ -178,6 +178,7 @@ void node_end_by_hand(node *self, unsigned how)
 {
     rota_future *future = hold(self);
 
+    self->enders++;
     switch (how % 5) {
     case 0:
         if (rota_future_cancel(future))
@@ -199,6 +200,7 @@ void node_end_by_hand(node *self, unsigned how)
             win(self, failed_with(FAILURE));
         break;
     }
+    self->enders--;
     ex_check(how % 5 == 4 || rota_future_is_done(future));
     release(self, future);
 }
@@ -288,10 +290,12 @@ void node_let_go(node *self)
 
 /* -- The end --------------------------------------------------------------------------------- */
 
+/* And whoever has ended one knows it. */
 static bool are_all_done(void)
 {
     for (unsigned i = 0; i < node_count; i++) {
-        if (node_is_there(&nodes[i]) && !rota_future_is_done(nodes[i].future))
+        if (node_is_there(&nodes[i])
+            && (nodes[i].enders > 0 || !rota_future_is_done(nodes[i].future)))
             return false;
     }
     return true;
@@ -320,6 +324,7 @@ void nodes_finish(void)
             if (node_is_there(&nodes[i]))
                 node_get(&nodes[i], ROTA_HOURS(2));
         }
+        rota_sleep(1);
     }
     ex_fail(__FILE__, __LINE__, "a future never ends");
 }
