@@ -5,15 +5,17 @@
 mutate.py [--sample N] [--seed S] [--only TEXT] [--changed COMMIT] [--orders] [--jobs N] BUILD
     BUILD     a build with tests (cmake --preset dev), which stays as it is
     --sample  so many of all, by chance; 0: all
-    --only    of files whose path contains TEXT
+    --only    of those whose path, function or line contains TEXT
     --changed of files that differ from that commit
     --orders  weaker memory orders, which only the explorer can notice, in place of the rest
     --list    shows them and does nothing
 
 A change that compiles to the same code does not count. One that no test notices is printed, and
-makes the run fail unless tests/mutation/survivors.txt has it, with the reason.
+makes the run fail, unless tests/mutation/survivors.txt has it below a reason why none can: as
+"path: function: line -> what becomes of it". Those are not tried again.
 """
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -50,36 +52,52 @@ ORDERS = [
     (r"\brota__load_acquire\b", ["rota__load_relaxed"]),
     (r"\brota__store_release\b", ["rota__store_relaxed"]),
 ]
-NOT_CODE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'", re.S)
+NOT_CODE = [  # comments, strings, the preprocessor; and checks, which change nothing
+    re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S),
+    re.compile(r"^#(?:.*\\\n)*.*$", re.M),
+    re.compile(r"\bROTA__ASSERT\([^;]*;"),
+]
+HEAD = re.compile(r"[A-Za-z][^=;]*?\b(\w+)\(")
 
 
 class Mutant:
-    def __init__(self, path, line, before, after):
-        self.path, self.line, self.before, self.after = path, line, before, after
+    def __init__(self, path, lines, number, after, name):
+        self.path, self.lines, self.number, self.after = path, lines, number, after
+        self.name = name
 
-    def name(self):
-        """The same after the file has moved on, as long as the line has not."""
-        return f"{self.path}: {self.before.strip()} -> {self.after.strip()}"
+    def text(self):
+        return "\n".join(self.lines[:self.number - 1] + [self.after] + self.lines[self.number:])
 
 
 def code_of(text):
-    """The same length, without comments, strings and lines of the preprocessor."""
-    text = NOT_CODE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
-    return re.sub(r"^#(?:.*\\\n)*.*$", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.M)
+    """The same length, without what is not code."""
+    for pattern in NOT_CODE:
+        text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    return text
+
+
+def changes(code, line, rules):
+    """What may become of a line."""
+    for pattern, replacements in rules:
+        for match in re.finditer(pattern, code.rstrip()):
+            for replacement in replacements:
+                yield line[:match.start()] + match.expand(replacement) + line[match.end():]
 
 
 def mutants_of(path, rules):
+    """Their names stay the same as long as the line and its function do."""
     text = (ROOT / path).read_text()
     lines = text.split("\n")
+    function = ""
+    seen = collections.Counter()
     for number, code in enumerate(code_of(text).split("\n")):
-        for pattern, replacements in rules:
-            for match in re.finditer(pattern, code.rstrip()):
-                for replacement in replacements:
-                    new = match.expand(replacement)
-                    line = lines[number]
-                    after = line[:match.start()] + new + line[match.end():]
-                    if after != line:
-                        yield Mutant(path, number + 1, line, after)
+        head = HEAD.match(code)
+        function = head[1] if head else function
+        for after in changes(code, lines[number], rules):
+            name = f"{path}: {function}: {lines[number].strip()} -> {after.strip()}"
+            seen[name] += 1
+            again = f" ({seen[name]})" if seen[name] > 1 else ""
+            yield Mutant(path, lines, number + 1, after, name + again)
 
 
 # -- Building ---------------------------------------------------------------------------------
@@ -88,40 +106,39 @@ class Build:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
         commands = json.loads((self.folder / "compile_commands.json").read_text())
-        self.compile = {}
+        self.compile = {"rota_testing": {}, "rota_objects": {}}
         for entry in commands:
-            if "rota_testing.dir" in entry["command"]:
-                path = pathlib.Path(entry["file"]).relative_to(ROOT)
-                self.compile[str(path)] = shlex.split(entry["command"])
+            library = re.search(r"CMakeFiles/(rota_testing|rota_objects)\.dir", entry["command"])
+            if library:
+                path = str(pathlib.Path(entry["file"]).relative_to(ROOT))
+                self.compile[library[1]][path] = shlex.split(entry["command"])
         self.originals = {}
         self.times = {}
         self.links = {}
+        self.symbols = {}
         self.lock = threading.Lock()
 
-    def object_of(self, path, source, out):
-        """Compiles `source` as if it were `path`: its code's hash, or None."""
-        command = list(self.compile[path])
+    def object_of(self, library, path, source, out, *flags):
+        """Compiles `source` as if it were `path`."""
+        command = list(self.compile[library][path])
         command[command.index("-o") + 1] = str(out)
         command[command.index("-c") + 1] = str(source)
-        command += ["-g0", "-w", "-Wno-error", f"-I{(ROOT / path).parent}"]
-        if subprocess.run(command, cwd=self.folder, capture_output=True, check=False).returncode:
+        command += ["-g0", "-w", "-Wno-error", f"-I{(ROOT / path).parent}", *flags]
+        return subprocess.run(command, cwd=self.folder, capture_output=True,
+                              check=False).returncode == 0
+
+    def code_of(self, path, text, folder):
+        """What a compiler that optimises makes of it, or None."""
+        source, out = folder / "code.c", folder / "code.o"
+        source.write_text(text)
+        if not self.object_of("rota_testing", path, source, out, "-O2"):
             return None
-        dump = subprocess.run(["objcopy", "-O", "binary", "--only-section=.text*",
-                               "--only-section=.rodata*", "--only-section=.data*", str(out),
-                               str(out) + ".bin"], check=False)
-        if dump.returncode:
-            return None
-        relocations = subprocess.run(["readelf", "-rW", str(out)], capture_output=True, check=True)
-        code = pathlib.Path(str(out) + ".bin").read_bytes()
-        return hashlib.sha1(code + relocations.stdout).hexdigest()
+        return hashlib.sha1(out.read_bytes()).hexdigest()
 
     def original(self, path, folder):
-        with self.lock:
-            if path not in self.originals:
-                copy = pathlib.Path(folder) / "original.c"
-                copy.write_text((ROOT / path).read_text())
-                self.originals[path] = self.object_of(path, copy, pathlib.Path(folder) / "o.o")
-            return self.originals[path]
+        if path not in self.originals:
+            self.originals[path] = self.code_of(path, (ROOT / path).read_text(), folder)
+        return self.originals[path]
 
     def link_command(self, test):
         with self.lock:
@@ -139,6 +156,17 @@ class Build:
 
     def program(self, test):
         return self.folder / "tests" / ("test_" + re.sub(r"\W", "_", test))
+
+    def functions(self, file, kinds):
+        if file not in self.symbols:
+            lines = subprocess.run(["nm", str(file)], capture_output=True, text=True, check=True)
+            self.symbols[file] = set(re.findall(rf" [{kinds}] (\w+)", lines.stdout))
+        return self.symbols[file]
+
+    def contains(self, test, path):
+        """Is the file linked into the test?"""
+        part = self.folder / f"CMakeFiles/rota_testing.dir/{path}.o"
+        return not self.functions(part, "T").isdisjoint(self.functions(self.program(test), "Tt"))
 
     def normal_time(self, test):
         if test not in self.times:
@@ -162,15 +190,18 @@ def run(program, seconds):
 # -- Tests ------------------------------------------------------------------------------------
 
 def all_tests(build):
+    """Each with the library that it is linked to."""
+    tests = {}
     for path in sorted((ROOT / "tests").glob("*/test_*.c")):
         test = f"{path.parent.name}.{path.stem[len('test_'):]}"
         head = "\n".join(path.read_text().split("\n")[:5])
-        if "ROTA_TEST_PUBLIC" not in head and build.program(test).exists():
-            yield test
+        if build.program(test).exists():
+            tests[test] = "rota_objects" if "ROTA_TEST_PUBLIC" in head else "rota_testing"
+    return tests
 
 
-def tests_for(path, tests):
-    """Those most likely to notice first."""
+def tests_for(path, tests, build):
+    """Short ones first, and of these those most likely to notice."""
     module, unit = pathlib.Path(path).parts[1], pathlib.Path(path).stem
     layers = [line.split()[0] for line in (ROOT / "src/LAYERS").read_text().split("\n")
               if line and not line.startswith("#")]
@@ -185,7 +216,8 @@ def tests_for(path, tests):
             return 4 if module in name else 9
         above = layers.index(folder) - layers.index(module) if folder in layers else 0
         return 5 + above / 100 if above > 0 else 8
-    return sorted(tests, key=lambda test: (distance(test), test))
+    return sorted((test for test in tests if build.contains(test, path)),
+                  key=lambda test: (build.normal_time(test) > 1, distance(test), test))
 
 
 def explored(path, text, folder):
@@ -221,61 +253,65 @@ def explore(build):
 places = threading.local()
 
 
-def work_folder():
+def work_folder(top):
     if not hasattr(places, "folder"):
-        places.folder = tempfile.mkdtemp(prefix="mutate-")
+        places.folder = pathlib.Path(tempfile.mkdtemp(dir=top))
     return places.folder
 
 
-def try_one(mutant, build, tests, orders):
+def killer(mutant, build, tests, folder):
+    """The test that notices, or None."""
+    source, program = folder / "changed.c", folder / "program"
+    source.write_text(mutant.text())
+    objects = {library: folder / f"{library}.o" for library in build.compile}
+    for library, changed in objects.items():
+        build.object_of(library, mutant.path, source, changed)
+    for test in tests_for(mutant.path, tests, build):
+        if not build.link(test, objects[tests[test]], program):
+            sys.exit(f"{test} cannot be linked")
+        if run(program, 5 + 5 * build.normal_time(test)) != 0:
+            return test
+    return None
+
+
+def try_one(mutant, build, tests, options):
     """same, invalid, killed (by what) or survived."""
-    folder = pathlib.Path(work_folder())
-    lines = (ROOT / mutant.path).read_text().split("\n")
-    lines[mutant.line - 1] = mutant.after
-    source, changed = folder / "changed.c", folder / "changed.o"
-    source.write_text("\n".join(lines))
-    code = build.object_of(mutant.path, source, changed)
+    folder = work_folder(options.folder)
+    code = build.code_of(mutant.path, mutant.text(), folder)
     if code is None:
         return "invalid", None
     if code == build.original(mutant.path, folder):
         return "same", None
-    if not orders:
-        for test in tests_for(mutant.path, tests):
-            usual = build.normal_time(test)
-            if not build.link(test, changed, folder / "program"):
-                return "invalid", None
-            if run(folder / "program", 10 + 5 * usual) != 0:
-                return "killed", test
-    if not mutant.path.startswith("src/os/") and explored(mutant.path, "\n".join(lines), folder):
-        return "killed", "explore"
-    return "survived", None
+    test = None if options.orders else killer(mutant, build, tests, folder)
+    if test is None and not mutant.path.startswith("src/os/"):
+        test = "explore" if explored(mutant.path, mutant.text(), folder) else None
+    return ("killed" if test else "survived"), test
 
 
 # -- All --------------------------------------------------------------------------------------
 
-def reasons():
+def read_list():
     if not SURVIVORS.exists():
-        return {}
-    found = {}
-    reason = ""
-    for line in SURVIVORS.read_text().split("\n"):
-        if line.startswith("# "):
-            reason = line[2:]
-        elif line:
-            found[line] = reason
-    return found
+        return set()
+    return {line.strip() for line in SURVIVORS.read_text().split("\n") if line.startswith(" ")}
 
 
-def chosen(options):
-    rules = ORDERS if options.orders else FUNCTIONAL
+def everything(rules):
     paths = [str(p.relative_to(ROOT)) for p in sorted((ROOT / "src").glob("*/*.c"))]
+    return [mutant for path in paths for mutant in mutants_of(path, rules)]
+
+
+def chosen(options, known):
+    mutants = everything(ORDERS if options.orders else FUNCTIONAL)
+    others = everything(FUNCTIONAL if options.orders else ORDERS)
+    for name in known - {mutant.name for mutant in mutants + others}:
+        sys.exit(f"{SURVIVORS}: there is no such change: {name}")
     if options.only:
-        paths = [p for p in paths if options.only in p]
+        mutants = [m for m in mutants if options.only in m.name]
     if options.changed:
         diff = subprocess.run(["git", "-C", str(ROOT), "diff", "--name-only", options.changed],
                               capture_output=True, text=True, check=True).stdout.split()
-        paths = [p for p in paths if p in diff]
-    mutants = [m for path in paths for m in mutants_of(path, rules)]
+        mutants = [m for m in mutants if m.path in diff]
     if options.sample and options.sample < len(mutants):
         mutants = random.Random(options.seed).sample(mutants, options.sample)
     return mutants
@@ -294,33 +330,38 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    options = parse()
-    mutants = chosen(options)
-    if options.list:
-        for mutant in mutants:
-            print(f"{mutant.path}:{mutant.line}: {mutant.before.strip()} -> {mutant.after.strip()}")
-        return
+def try_all(mutants, known, options):
+    """How many had which outcome."""
     build = Build(options.build)
-    mutants = [m for m in mutants if m.path in build.compile]
-    tests = list(all_tests(build))
-    known = reasons()
-    counts = {"same": 0, "invalid": 0, "killed": 0, "survived": 0, "known": 0}
+    tests = all_tests(build)
+    counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = {pool.submit(try_one, m, build, tests, options.orders): m for m in mutants}
+        mutants = [m for m in mutants if m.path in build.compile["rota_testing"]]
+        counts["known"] = sum(m.name in known for m in mutants)
+        futures = {pool.submit(try_one, m, build, tests, options): m
+                   for m in mutants if m.name not in known}
         for done in concurrent.futures.as_completed(futures):
             mutant, (outcome, test) = futures[done], done.result()
-            if outcome == "survived" and mutant.name() in known:
-                outcome = "known"
             counts[outcome] += 1
-            if outcome in ("killed", "survived"):
-                print(f"{outcome:<9}{mutant.path}:{mutant.line}: {mutant.before.strip()} -> "
-                      f"{mutant.after.strip()}{'   by ' + test if test else ''}", flush=True)
-    noticed = counts["killed"]
-    counted = noticed + counts["survived"] + counts["known"]
-    share = 100 * noticed / counted if counted else 100
-    print(f"{counted} changes, {noticed} noticed ({share:.1f} %), {counts['known']} that make no "
-          f"difference, {counts['survived']} not noticed; {counts['same']} gave the same code, "
+            print(f"{outcome:<9}{mutant.name}  (line {mutant.number}{', by ' + test if test else ''})",
+                  flush=True)
+    return counts
+
+
+def main():
+    options = parse()
+    known = read_list()
+    mutants = chosen(options, known)
+    if options.list:
+        for mutant in mutants:
+            print(f"{mutant.name}  (line {mutant.number})")
+        return
+    with tempfile.TemporaryDirectory(prefix="mutate-") as options.folder:
+        counts = try_all(mutants, known, options)
+    counted = counts["killed"] + counts["survived"]
+    share = 100 * counts["killed"] / counted if counted else 100
+    print(f"{counted} changes, {counts['killed']} noticed ({share:.1f} %), {counts['survived']} not; "
+          f"{counts['known']} are known to make no difference, {counts['same']} gave the same code, "
           f"{counts['invalid']} did not compile (seed {options.seed})")
     sys.exit(1 if counts["survived"] else 0)
 
