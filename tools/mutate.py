@@ -55,7 +55,7 @@ ORDERS = [
 NOT_CODE = [  # comments, strings, the preprocessor; and checks, which change nothing
     re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S),
     re.compile(r"^#(?:.*\\\n)*.*$", re.M),
-    re.compile(r"\bROTA__ASSERT\([^;]*;"),
+    re.compile(r"\b(?:ROTA__ASSERT|_Static_assert)\([^;]*;"),
 ]
 HEAD = re.compile(r"[A-Za-z][^=;]*?\b(\w+)\(")
 
@@ -269,7 +269,7 @@ def killer(mutant, build, tests, folder):
     for test in tests_for(mutant.path, tests, build):
         if not build.link(test, objects[tests[test]], program):
             sys.exit(f"{test} cannot be linked")
-        if run(program, 5 + 5 * build.normal_time(test)) != 0:
+        if run(program, 10 + 20 * build.normal_time(test)) != 0:
             return test
     return None
 
