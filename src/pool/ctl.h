@@ -71,10 +71,10 @@ static inline bool rota__ctl_advance(rota__ctl *ctl, rota_executor_state state)
     return true;
 }
 
-/* C2: whatever the state. */
-static inline void rota__ctl_count_out(rota__ctl *ctl)
+/* C2: whatever the state. True: none is left. */
+static inline bool rota__ctl_count_out(rota__ctl *ctl)
 {
-    rota__sub_acq_rel(&ctl->word, 1);
+    return rota__ctl_workers(rota__sub_acq_rel(&ctl->word, 1)) == 1;
 }
 
 #endif

@@ -27,7 +27,9 @@
  *       alone, as its locks may be held for ever: fork.h.
  *   P7  A submitter that waits for room also waits for a thread that may be added,
  *       and for the end: whoever lowers the count of workers, raises the limit
- *       or ends the pool does so first, and then sends submitters away.
+ *       or ends the pool does so first, and then sends submitters away. Not so who
+ *       could not start a worker, unless none is left: the system would refuse it to
+ *       them, too. They try again after a while.
  */
 #ifndef ROTA_POOL_INTERNAL_H
 #define ROTA_POOL_INTERNAL_H
@@ -41,6 +43,8 @@
 #include <rota/pool.h>
 
 typedef struct rota__pool rota__pool;
+
+#define ROTA__RETRY ROTA_MS(100) /* before somebody tries again to make a worker */
 
 /* How threads are made: a copy, shared by those who make one just now. */
 typedef struct rota__thread_plan {

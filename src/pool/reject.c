@@ -77,6 +77,14 @@ static rota__worker *own_worker(rota__pool *pool)
     return found;
 }
 
+/* Nobody tells when the system does not refuse a thread any more. */
+static rota_ns patience(const rota__pool *pool)
+{
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+
+    return workers < rota__load_relaxed(&pool->max) ? ROTA__RETRY : ROTA_FOREVER;
+}
+
 int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
 {
     rota__pool *pool = rota__as_pool(ex);
@@ -96,9 +104,10 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         status = rota__pool_accept(pool, task);
         if (status != ROTA_EREJECTED || rota_is_shutdown(ex))
             return status;
-        status = rota__queue_insert_in(pool->queue, task, round);
+        status = rota__queue_insert_in(pool->queue, task, round, patience(pool));
         if (status == ROTA_OK)
             return rota__pool_look_again(pool, task);
-    } while (status == ROTA_EAGAIN); /* sent away: there may be a thread to add, or no pool */
+    } while (status == ROTA_EAGAIN /* sent away: there may be a thread to add, or no pool */
+             || status == ROTA_ETIMEDOUT);
     return status;
 }

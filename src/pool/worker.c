@@ -306,8 +306,8 @@ static int start(rota__pool *pool, rota_task *first)
         note_start(pool, status != ROTA_OK ? worker : NULL);
     }
     if (status != ROTA_OK) {
-        rota__ctl_count_out(&pool->ctl);
-        rota__queue_send_producers_away(pool->queue); /* P7 */
+        if (rota__ctl_count_out(&pool->ctl))
+            rota__queue_send_producers_away(pool->queue); /* P7 */
         rota__pool_try_terminate(pool);
     }
     return status;
@@ -350,8 +350,6 @@ static bool must_run_it_here(rota__pool *pool, bool may_wait)
     }
 }
 
-#define RETRY ROTA_MS(100) /* before it tries again to make a worker */
-
 void rota__pool_rescue(rota__pool *pool, bool may_wait)
 {
     rota__visit visit;
@@ -359,7 +357,7 @@ void rota__pool_rescue(rota__pool *pool, bool may_wait)
 
     rota__visit_begin(&visit, &pool->executor); /* E3 */
     while (must_run_it_here(pool, may_wait)) {
-        int status = may_wait ? rota_queue_poll_timed(pool->queue, RETRY, &task)
+        int status = may_wait ? rota_queue_poll_timed(pool->queue, ROTA__RETRY, &task)
                               : pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL);
         if (status == ROTA_OK)
             rota__pool_run_task(pool, NULL, task);

@@ -322,13 +322,13 @@ uint64_t rota__queue_round(rota_queue *queue)
     return round;
 }
 
-int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round)
+int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round, rota_ns timeout)
 {
     int status = queue->kind->insert(queue, element, ROTA__BACK);
 
     if (status != ROTA_EFULL)
         return status;
-    return insert_waiting(queue, element, ROTA__BACK, ROTA_FOREVER, round);
+    return insert_waiting(queue, element, ROTA__BACK, rota__deadline(timeout), round);
 }
 
 void rota__queue_send_producers_away(rota_queue *queue)

@@ -75,7 +75,7 @@ rota_ns rota__queue_opens_in(rota_queue *queue);
  * producers were sent away since it asked.
  */
 uint64_t rota__queue_round(rota_queue *queue);
-int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round);
+int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round, rota_ns timeout);
 void rota__queue_send_producers_away(rota_queue *queue);
 
 #endif

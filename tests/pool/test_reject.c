@@ -7,6 +7,8 @@
 #include "queues.h"
 #include "rota_test_internal.h"
 
+#include <errno.h>
+
 /* -- A saturated pool --------------------------------------------------------------------- */
 
 /* One thread, which is busy, and a queue with room for one task, which is there. */
@@ -613,6 +615,45 @@ static void on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker(void **sta
     assert_int_equal(full.rejected.runs, 1);
 }
 
+/* A system that has no thread but the first. */
+struct system {
+    atomic_uint asked;
+    atomic_bool refuses;
+};
+
+static int make_thread(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                       void *arg, void *ctx)
+{
+    enum { TOO_OFTEN = 1000 };
+    struct system *system = ctx;
+
+    test_check(++system->asked < TOO_OFTEN);
+    return system->refuses ? EAGAIN : pthread_create(out, attr, start, arg);
+}
+
+/* REJ-11, POOL-28, GEN-15: they sleep, and try again now and then. */
+static void submitters_that_are_refused_a_thread_wait_for_one(void **state)
+{
+    struct system system = {.asked = 0};
+    struct submitter submitters[2];
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.max_threads = 2,
+                                         .on_reject = rota_reject_block,
+                                         .threads = {.create = make_thread, .ctx = &system}});
+    system.refuses = true;
+    submitter_start(&submitters[0], &full);
+    submitter_start(&submitters[1], &full);
+    test_clock_await_waiting(2);
+    assert_int_equal(full.queued.runs, 0);
+    system.refuses = false;
+    test_clock_advance(ROTA_MINUTES(1));
+    submitter_ends(&submitters[0], ROTA_OK);
+    submitter_ends(&submitters[1], ROTA_OK);
+    test_await_count(&full.rejected.runs, 2); /* while the other thread is busy */
+    full_close(&full);
+}
+
 /* A task that submits more than its pool has room for. */
 struct nest {
     rota_executor *pool;
@@ -689,6 +730,7 @@ int main(void)
         test_with_memory(a_submitter_that_is_interrupted_before_is_not_blocked),
         test_with_memory(who_is_blocked_with_a_task_in_hand_can_be_interrupted),
         test_with_memory(on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker),
+        test_with_clock(submitters_that_are_refused_a_thread_wait_for_one),
         test_with_memory(a_worker_runs_the_task_itself_instead_of_waiting_for_itself),
     };
 
