@@ -252,8 +252,6 @@ static ex_thread *new_thread(void (*body)(void *arg), void *arg)
     ex_thread *thread = &threads[thread_count];
     fiber kept = thread->fiber;
 
-    if (thread_count == EX_THREADS)
-        abort();
     memset(thread, 0, offsetof(ex_thread, buffer));
     thread->fiber = kept;
     thread->fiber.size = EX_STACK;
@@ -275,6 +273,8 @@ bool ex_has_room(void)
 ex_thread *ex_start(void (*body)(void *arg), void *arg)
 {
     ex_point("start", (void *)0, "thread", 0);
+    if (!ex_has_room()) /* any more: another was first */
+        return NULL;
     ex_thread *thread = new_thread(body, arg);
     memory_start(ex_running, thread);
     return thread;

@@ -59,7 +59,7 @@ void ex_register(ex_scenario *scenario);
 
 typedef struct ex_thread ex_thread;
 
-ex_thread *ex_start(void (*body)(void *arg), void *arg); /* at most 7 besides the first */
+ex_thread *ex_start(void (*body)(void *arg), void *arg); /* NULL: 8 are all it has */
 void ex_join(ex_thread *thread);
 void ex_exit(void);             /* ends the calling thread, as pthread_exit */
 bool ex_is_readable(int fd);    /* a descriptor of the library's */

@@ -103,7 +103,7 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
         return ROTA_EAGAIN;
     *thread = (rota__os_thread){.body = body, .arg = arg};
     thread->handle = (uintptr_t)ex_start(body, arg);
-    return ROTA_OK;
+    return thread->handle != 0 ? ROTA_OK : ROTA_EAGAIN;
 }
 
 void rota__os_thread_signal(const rota__os_thread *thread)

@@ -217,10 +217,11 @@ void executor_change(executor *self)
     uint8_t what = next_byte();
     int status = change(self, what);
 
-    if (what % 12 == 11)
-        check_status(status, self->kind == FORKJOIN ? status == ROTA_OK || status == ROTA_ETIMEDOUT
-                                                          || status == ROTA_EINTERRUPTED
-                                                    : status == ROTA_ENOTSUP);
+    if (what % 12 == 11 && self->kind == FORKJOIN)
+        check_status(status, status == ROTA_OK || status == ROTA_ETIMEDOUT
+                                 || status == ROTA_EINTERRUPTED || is_lack(status));
+    else if (what % 12 == 11)
+        check_status(status, status == ROTA_ENOTSUP);
     else if (is_pool)
         check_status(status, status == ROTA_OK || status == ROTA_EINVAL || status == ROTA_ENOTSUP
                                  || is_lack(status));

@@ -432,8 +432,10 @@ static void run_program(void)
     for (unsigned i = 1; i < actor_count; i++)
         others[i] = ex_start(act, NULL);
     act(NULL);
-    for (unsigned i = 1; i < actor_count; i++)
-        ex_join(others[i]);
+    for (unsigned i = 1; i < actor_count; i++) {
+        if (others[i] != NULL) /* else the first have taken all threads there are */
+            ex_join(others[i]);
+    }
     rota_interrupted();
     executors_shut();
     nodes_finish();
