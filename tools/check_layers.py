@@ -54,7 +54,7 @@ BACK_END = ("src/base/atomic.h", "explore_atomic.h")
 # Headers that others may include besides <module>_internal.h.
 OPEN = {
     "base": re.compile(r"base/\w+\.h"),
-    "os": re.compile(r"os/(?:os|fault)\.h"),
+    "os": re.compile(r"os/(?:os|fault|tick)\.h"),
     "queue": re.compile(r"queue/(?:queue_internal|locked)\.h"),  # a container becomes a queue
 }
 

@@ -62,7 +62,8 @@ enum {
     ROTA_EBUSY = -10,       /* still in use                                                       */
     ROTA_ENOTSUP = -11,     /* this kind of executor or queue cannot do that                      */
     ROTA_EFULL = -12,       /* a queue without room, from a call that does not wait               */
-    ROTA_EEMPTY = -13       /* a queue without elements, from a call that does not wait           */
+    ROTA_EEMPTY = -13,      /* a queue without elements, from a call that does not wait           */
+    ROTA_EIO = -14          /* the system refused to read, write or listen: errno tells why       */
 };
 
 /* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once, from

@@ -11,6 +11,7 @@
 #include <rota/factory.h>
 #include <rota/forkjoin.h>
 #include <rota/future.h>
+#include <rota/observe.h>
 #include <rota/parallel.h>
 #include <rota/pool.h>
 #include <rota/queue.h>

@@ -11,11 +11,16 @@
 #define ROTA_BASE_FORK_H
 
 #include "base/atomic.h"
+#include "base/mutex.h"
 
 #include <stdbool.h>
 
 /* From now on forks are noticed. ROTA_ENOMEM. */
 int rota__fork_watch(void);
+
+/* For what there is one of in a process: the list of executors, what is observed of them. No other
+   lock is taken with it but the allocator's. It is free in a child. Call rota__self() before. */
+extern rota__mutex rota__process_lock;
 
 extern rota__atomic(uint32_t) rota__generation;
 

@@ -14,6 +14,7 @@
 #include "base/park.h"
 
 #include "base/time.h"
+#include "base/trace.h"
 
 enum { EMPTY, PARKED, NOTIFIED };
 
@@ -22,7 +23,9 @@ void rota__park(rota_thread *self, rota_ns deadline)
     uint32_t seen = EMPTY;
 
     if (rota__cas_acquire(&self->permit, &seen, PARKED)) {
+        rota__trace_parks();
         rota__clock_used->wait(&self->permit, PARKED, deadline);
+        rota__trace_goes_on();
     }
     rota__swap_acquire(&self->permit, EMPTY); /* K1; pairs with the swap in rota__unpark */
 }

@@ -35,6 +35,8 @@ const char *rota_strerror(int status)
         return "the queue has no room";
     case ROTA_EEMPTY:
         return "the queue has no element";
+    case ROTA_EIO:
+        return "the system refused to read, write or listen; errno tells why";
     default:
         return "not a status of rota";
     }

@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "base/park.h"
+#include "base/trace.h"
 
 #ifndef ROTA_EXPLORE
 _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
@@ -19,6 +20,9 @@ static void at_thread_exit(rota__os_exit *at_exit)
     unsigned turns = 0;
 
     self->watched = false;
+    if (self->record != NULL)
+        self->record->leave(self->record); /* O2 */
+    self->record = NULL;
     rota__magazines_empty(&self->magazines);
     while (rota__load_acquire(&self->pins) != 0) /* T3; pairs with rota__unpin */
         rota__backoff(&turns);

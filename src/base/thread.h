@@ -27,6 +27,7 @@
 #include <rota/base.h>
 
 typedef struct rota__execution rota__execution;
+typedef struct rota__trace_record rota__trace_record; /* trace.h */
 
 /* On the stack of the thread that executes. Aligned so that its address leaves bits free. */
 struct rota__execution {
@@ -72,6 +73,7 @@ struct rota_thread {
     const rota__helper *helper;         /* or NULL */
     void *deck;                         /* of a fork/join worker, in explored builds */
     void **cancelling;                  /* compose/stage.c only */
+    rota__trace_record *record;         /* the tracer's, or NULL: trace.h */
     rota__patience patience;            /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/time.h"
 
-static const rota__clock system_clock = {rota__os_now, rota__os_wait};
+const rota__clock rota__system_clock = {rota__os_now, rota__os_wait};
 
-const rota__clock *rota__clock_used = &system_clock;
+const rota__clock *rota__clock_used = &rota__system_clock;
 
 #ifdef ROTA_TESTING
 void rota__clock_replace(const rota__clock *clock)
 {
-    rota__clock_used = clock != NULL ? clock : &system_clock;
+    rota__clock_used = clock != NULL ? clock : &rota__system_clock;
 }
 #endif
 

@@ -20,11 +20,17 @@ typedef struct rota__clock {
 } rota__clock;
 
 extern const rota__clock *rota__clock_used;
+extern const rota__clock rota__system_clock;
 
 #ifdef ROTA_TESTING
 /* NULL: the system's. Only while no other thread uses the library. */
 void rota__clock_replace(const rota__clock *clock);
 #endif
+
+static inline bool rota__clock_is_system(void)
+{
+    return rota__clock_used == &rota__system_clock;
+}
 
 static inline rota_ns rota__now(void)
 {

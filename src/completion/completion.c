@@ -204,7 +204,7 @@ int rota_completion_submit(rota_completion *service, const rota_call *call, rota
     rota__list_append(&service->under_way, &mine->link);
     rota__mutex_unlock(&service->lock);
     rota__future_add(&mine->future, &mine->action);
-    status = service->executor->kind->execute(service->executor, &mine->future.task);
+    status = rota__give(service->executor, &mine->future.task);
     if (status == ROTA_OK) {
         if (out != NULL)
             *out = &mine->future;

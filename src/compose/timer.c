@@ -39,6 +39,7 @@ static rota_executor *make_timer(void)
 
     if (rota_sched_new(&options, &made) != ROTA_OK)
         return NULL;
+    rota_executor_set_name(made, "rota timer");
     rota__store_release(&rota__the_timer, made); /* pairs with rota__timer */
     return made;
 }

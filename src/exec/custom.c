@@ -215,7 +215,7 @@ static void custom_free(rota_executor *ex)
 {
     custom *own = custom_of(ex);
 
-    rota__await_guests(ex);
+    rota__executor_leave(ex);
     if (own->ops.free != NULL)
         own->ops.free(own->self);
     rota_future_unref(own->drained);
@@ -243,10 +243,10 @@ int rota_executor_new(const rota_executor_ops *ops, void *self, rota_executor **
         rota__free(own, sizeof *own);
         return ROTA_ENOMEM;
     }
-    own->executor = (rota_executor){.kind = &custom_kind};
     own->ops = *ops;
     own->self = self;
     rota__store_relaxed(&own->ctl, 0);
+    rota__executor_enter(&own->executor, &custom_kind, "own");
     *out = &own->executor;
     return ROTA_OK;
 }

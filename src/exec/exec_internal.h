@@ -19,11 +19,24 @@
 #ifndef ROTA_EXEC_EXEC_INTERNAL_H
 #define ROTA_EXEC_EXEC_INTERNAL_H
 
+#include "base/list.h"
+#include "base/trace.h"
 #include "future/future_internal.h"
 #include "task/task_internal.h"
 
-#include <rota/executor.h>
+#include <rota/observe.h>
 #include <rota/pool.h>
+
+/* What can be seen of an executor. All zero at first. */
+typedef struct rota__look {
+    unsigned threads, active;
+    size_t queued;
+    uint64_t submitted, completed, rejected, stolen;
+    int64_t oldest; /* the stamp of the first that is queued: rota__task_stamp; or 0 */
+    char oldest_name[ROTA_NAME_SIZE];
+} rota__look;
+
+void rota__look_at_oldest(rota__look *look, const rota_task *task); /* which is queued now */
 
 typedef struct rota__executor_kind {
     int (*execute)(rota_executor *ex, rota_task *task); /* E1 */
@@ -34,16 +47,48 @@ typedef struct rota__executor_kind {
     int (*await_termination)(rota_executor *ex, rota_ns timeout);
     rota_executor_state (*state_of)(const rota_executor *ex);
     int (*describe)(const rota_executor *ex, char *line, size_t size);
-    void (*free)(rota_executor *ex); /* terminated */
+    void (*look)(rota_executor *ex, rota__look *look); /* in the process that made it */
+    void (*free)(rota_executor *ex);                   /* terminated */
 } rota__executor_kind;
 
 struct rota_executor {
     const rota__executor_kind *kind;
     rota__atomic(uint32_t) guests; /* E4 */
+    uint32_t number;               /* registry.c only, as is the rest; from 1, never another's */
+    uint32_t generation;
+    rota__link link;
+    char name[ROTA_NAME_SIZE];
+    int64_t told; /* the watchdog's */
 };
 
-int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* as kind->execute; E4 */
-void rota__await_guests(const rota_executor *ex); /* by kind->free, in the process that made it */
+/* Gives it a task: as kind->execute. */
+static inline int rota__give(rota_executor *ex, rota_task *task)
+{
+    const rota__tracer *tracer = rota__tracer_now();
+
+    ROTA__PROBE3(task__submit, ex, task, task->call.name);
+    if (ROTA__UNLIKELY(tracer != NULL))
+        rota__task_set_stamp(task, tracer->stamp());
+    return ex->kind->execute(ex, task);
+}
+
+int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* the same; E4 */
+
+/* -- The executors there are (registry.c) --------------------------------- */
+
+/* It is complete: others may see it from here on. `what` it is, in a word. */
+void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, const char *what);
+
+/* By kind->free, in the process that made it: nobody sees it any more, no guest is left. */
+void rota__executor_leave(rota_executor *ex);
+
+/* With rota__process_lock held: the one of that number, if it is there. */
+rota_executor *rota__executor_numbered(uint32_t number);
+
+/* How many bytes the character has that begins there; 0: it is none (UTF-8, RFC 3629). */
+size_t rota__character(const char *at);
+
+/* -- Tasks ---------------------------------------------------------------- */
 
 /*
  * A chain's tasks into *drained, or to their end if that is NULL (OWN-08): the
@@ -70,6 +115,7 @@ struct rota__turn {
     void (*run)(rota__turn *turn, rota_future *future); /* a future's body; NULL: as always */
     void (*ended)(rota__turn *turn); /* after the hooks; it is the task's end, or sees to that */
 
+    rota__span *span; /* if it is traced */
     bool has_hooks;
     bool has_begun;
     int error;

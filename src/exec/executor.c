@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+#include <stdio.h>
+
 int rota_shutdown(rota_executor *ex)
 {
     return ex != NULL ? ex->kind->shutdown(ex) : ROTA_EINVAL;
@@ -80,6 +82,13 @@ int rota_executor_free(rota_executor *ex)
         return ROTA_EBUSY;
     ex->kind->free(ex);
     return ROTA_OK;
+}
+
+void rota__look_at_oldest(rota__look *look, const rota_task *task)
+{
+    look->oldest = rota__task_stamp(task);
+    if (task->call.name != NULL)
+        snprintf(look->oldest_name, sizeof look->oldest_name, "%s", task->call.name);
 }
 
 int rota_executor_describe(const rota_executor *ex, char *line, size_t size)

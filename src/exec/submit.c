@@ -4,8 +4,6 @@
  */
 #include "exec/exec_internal.h"
 
-#include "base/park.h"
-
 int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
 {
     if (ex == NULL || fn == NULL)
@@ -13,7 +11,7 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
     rota_task *task = rota__plain_task_new(fn, arg);
     if (task == NULL)
         return ROTA_ENOMEM;
-    int status = ex->kind->execute(ex, task);
+    int status = rota__give(ex, task);
     if (status != ROTA_OK)
         rota__plain_task_free(task); /* E1 */
     return status;
@@ -32,7 +30,7 @@ static void enter(void *arg)
 {
     guest *mine = arg;
 
-    mine->status = mine->executor->kind->execute(mine->executor, mine->task);
+    mine->status = rota__give(mine->executor, mine->task);
 }
 
 static void leave(void *arg)
@@ -40,7 +38,7 @@ static void leave(void *arg)
     guest *mine = arg;
 
     rota__visit_end(&mine->visit);
-    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with rota_executor_free */
+    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with rota__executor_leave */
 }
 
 int rota__execute_as_guest(rota_executor *ex, rota_task *task)
@@ -52,14 +50,6 @@ int rota__execute_as_guest(rota_executor *ex, rota_task *task)
     rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
     leave(&mine);
     return mine.status;
-}
-
-void rota__await_guests(const rota_executor *ex)
-{
-    unsigned turns = 0;
-
-    while (rota__load_acquire(&ex->guests) > 0) /* E4; pairs with leave */
-        rota__backoff(&turns);
 }
 
 /* -- A future ------------------------------------------------------------- */
@@ -84,7 +74,7 @@ int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out
     rota_future *future = rota__future_new(call, out != NULL, sizeof *future);
     if (future == NULL)
         return ROTA_ENOMEM;
-    return rota__submitted(future, ex->kind->execute(ex, &future->task), out);
+    return rota__submitted(future, rota__give(ex, &future->task), out);
 }
 
 int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out)
@@ -96,5 +86,5 @@ int rota_execute_task(rota_executor *ex, rota_task *task)
 {
     if (ex == NULL || task == NULL)
         return ROTA_EINVAL;
-    return ex->kind->execute(ex, task);
+    return rota__give(ex, task);
 }

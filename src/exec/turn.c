@@ -114,8 +114,22 @@ static void tell(rota__turn *now)
         tell_unobserved(now);
 }
 
+/* Whatever it was: is it one that failed? A series tells how it is, not how this run was. */
+static bool has_failed(rota__turn *now)
+{
+    return !now->task->periodic && outcome(now) == ROTA_EFAILED;
+}
+
+static void end_span(rota__turn *now)
+{
+    ROTA__PROBE3(task__end, now->executor, now->task, now->task->call.name);
+    if (ROTA__UNLIKELY(now->span != NULL))
+        now->span->tracer->end(now->span, has_failed(now));
+}
+
 static void end_turn(rota__turn *now)
 {
+    end_span(now);
     if (now->has_hooks) {
         tell(now);
         rota__execution_end(&now->execution);
@@ -133,10 +147,24 @@ static void turn_torn(void *arg)
     end_turn(now);
 }
 
+static void begin_span(rota__turn *now, rota__span *span)
+{
+    const rota__tracer *tracer = rota__tracer_now();
+
+    ROTA__PROBE3(task__begin, now->executor, now->task, now->task->call.name);
+    if (ROTA__LIKELY(tracer == NULL))
+        return;
+    span->tracer = tracer;
+    now->span = span;
+    tracer->begin(span, now->executor, now->task);
+}
+
 void rota__turn_run(rota__turn *now)
 {
     const rota_hooks *hooks = now->hooks;
+    rota__span span;
 
+    begin_span(now, &span);
     now->has_hooks = hooks->before_execute != NULL || hooks->after_execute != NULL
                      || hooks->unobserved_failure != NULL;
     if (now->has_hooks)
@@ -149,6 +177,7 @@ static void end_bare(void *arg)
 {
     rota__turn *now = arg;
 
+    end_span(now);
     if (now->hooks != NULL && outcome(now) == ROTA_EFAILED)
         tell_unobserved(now);
     rota__task_release(now->task);
@@ -156,6 +185,9 @@ static void end_bare(void *arg)
 
 void rota__turn_run_bare(rota__turn *now)
 {
+    rota__span span;
+
+    begin_span(now, &span);
     rota__os_guarded(run_bare, end_bare, now);
     end_bare(now);
 }

@@ -41,6 +41,22 @@ int rota_forkjoin_stats_get(rota_executor *ex, rota_forkjoin_stats *stats)
     return ROTA_OK;
 }
 
+void rota__fj_look(rota_executor *ex, rota__look *look)
+{
+    rota__fj_pool *pool = rota__fj_pool_of(ex);
+    rota_forkjoin_stats stats;
+
+    fill(pool, &stats);
+    look->threads = stats.threads;
+    look->active = stats.active;
+    look->queued = stats.queued + stats.submissions;
+    look->stolen = stats.steals;
+    rota__mutex_lock(&pool->lock);
+    if (pool->tasks.first != NULL)
+        rota__look_at_oldest(look, pool->tasks.first);
+    rota__mutex_unlock(&pool->lock);
+}
+
 rota_executor_state rota__fj_state_of(const rota_executor *ex)
 {
     const rota__fj_pool *pool = ROTA__CONST_CONTAINER(ex, rota__fj_pool, executor);

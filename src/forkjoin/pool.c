@@ -255,7 +255,7 @@ static void fj_free(rota_executor *ex)
 
     if (!rota__fj_is_here(pool))
         return;
-    rota__await_guests(ex);
+    rota__executor_leave(ex);
     rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
     rota__mutex_unlock(&pool->lock);
     rota__crew_join_ended(pool);
@@ -269,6 +269,7 @@ static const rota__executor_kind forkjoin_kind = {
     .await_termination = fj_await_termination,
     .state_of = rota__fj_state_of,
     .describe = rota__fj_describe,
+    .look = rota__fj_look,
     .free = fj_free,
 };
 
@@ -304,7 +305,6 @@ static int init(rota__fj_pool *pool, const rota_forkjoin_options *options, bool 
 
     if (status != ROTA_OK)
         return status;
-    pool->executor.kind = &forkjoin_kind;
     pool->generation = rota__generation_now();
     pool->parallelism = options->parallelism;
     pool->max_threads = most != 0 ? most : options->parallelism + SPARE;
@@ -346,6 +346,7 @@ int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota
         rota__free(pool, sizeof *pool);
         return status;
     }
+    rota__executor_enter(&pool->executor, &forkjoin_kind, is_common ? "common" : "forkjoin");
     *out = pool;
     return ROTA_OK;
 }

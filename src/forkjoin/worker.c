@@ -160,6 +160,7 @@ static rota_fj *steal_from_any(rota__fj_worker *worker)
         entry = rota__deque_steal(&victim->deque);
         if (entry != NULL) {
             rota__store_relaxed(&worker->steals, rota__load_relaxed(&worker->steals) + 1);
+            rota__trace_steal(&pool->executor);
             return entry;
         }
         rota__deque_request(&victim->deque);

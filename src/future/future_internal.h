@@ -34,6 +34,8 @@ typedef struct rota__event rota__event;
 typedef struct rota__action_queue rota__action_queue;
 typedef struct rota__keeper rota__keeper;
 
+/* A future's `time` is when it is due; or less than 0: it is not scheduled, and this is when it was
+   submitted, as a tracer puts it; or, for none: */
 #define ROTA__NOT_SCHEDULED INT64_MIN
 
 struct rota_future {
@@ -44,7 +46,7 @@ struct rota_future {
     rota__atomic(uintptr_t) free_result; /* the function, or 0 */
     rota__atomic(rota__event *) event;   /* event.c only; made on demand */
     rota__atomic(uintptr_t) keeper;      /* keeper.c only */
-    rota__atomic(rota_ns) time;          /* of its next run; or ROTA__NOT_SCHEDULED */
+    rota__atomic(rota_ns) time;          /* see above */
     rota_future *value_of;               /* whose result its own is, and is kept for it; or NULL */
 };
 
@@ -54,6 +56,23 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct rota_future) <= 128,
 static inline rota_future *rota__future_of(rota_task *task)
 {
     return (rota_future *)task;
+}
+
+/* When a task was submitted, or is due, as above; 0 or ROTA__NOT_SCHEDULED: it is not known. */
+static inline int64_t rota__task_stamp(const rota_task *task)
+{
+    if (task->kind == ROTA__TASK_PLAIN)
+        return (int64_t)rota__load_relaxed(&task->counts); /* which it has no other use for */
+    return rota__load_relaxed(&((const rota_future *)task)->time);
+}
+
+/* Before it is given to an executor. What is due stays so. */
+static inline void rota__task_set_stamp(rota_task *task, int64_t stamp)
+{
+    if (task->kind == ROTA__TASK_PLAIN)
+        rota__store_relaxed(&task->counts, (uint64_t)stamp);
+    else if (rota__task_stamp(task) < 0)
+        rota__store_relaxed(&rota__future_of(task)->time, stamp);
 }
 
 /* -- Life (future.c) ------------------------------------------------------ */

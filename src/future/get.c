@@ -5,6 +5,7 @@
 #include "future/future_internal.h"
 
 #include "base/time.h"
+#include "base/trace.h"
 #include "future/future_state.h"
 
 /* What a done future answers. */
@@ -82,7 +83,7 @@ static int help_and_wait(rota_future *future, rota_ns deadline)
     do {
         bool may_help = help(self, future);
         rota_ns time = rota__load_relaxed(&future->time);
-        bool comes_later = time != ROTA__NOT_SCHEDULED && !rota__has_passed(time);
+        bool comes_later = time >= 0 && !rota__has_passed(time);
         until = may_help && comes_later && time < deadline ? time : deadline;
         status = wait_for(future, until);
     } while (status == ROTA_ETIMEDOUT && until != deadline);
@@ -102,7 +103,9 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
         return ROTA_EDEADLOCK;
 
     rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
+    rota__trace_waits(future);
     status = help_and_wait(future, rota__deadline(timeout));
+    rota__trace_waits(NULL);
     if (status == ROTA_OK)
         status = report(future, future_phase_settled(future), result);
     rota__future_unpin(future);

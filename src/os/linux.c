@@ -144,6 +144,17 @@ void rota__os_name(const char *name)
     pthread_setname_np(pthread_self(), cut);
 }
 
+long rota__os_thread_id(void)
+{
+    return (long)syscall(SYS_gettid);
+}
+
+void rota__os_thread_name(char *name)
+{
+    if (prctl(PR_GET_NAME, name) != 0)
+        name[0] = '\0';
+}
+
 /* -- A descriptor that turns readable ------------------------------------- */
 
 int rota__os_event_open(rota__os_event *event)

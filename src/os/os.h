@@ -50,6 +50,8 @@ bool rota__os_barrier(void);          /* every running thread of the process pas
 void rota__os_precise_timers(void);   /* the calling thread's timed waits end when they should */
 void rota__os_pin(unsigned cpu);      /* the calling thread, if the system lets us */
 void rota__os_name(const char *name); /* the calling thread; cut to what fits */
+long rota__os_thread_id(void);        /* of the calling thread, as the system numbers it; or 0 */
+void rota__os_thread_name(char *name); /* likewise, ROTA__OS_NAME_SIZE bytes; "": it has none */
 
 /* -- A descriptor that turns readable ------------------------------------- */
 

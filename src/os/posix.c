@@ -132,6 +132,16 @@ void rota__os_name(const char *name)
 #endif
 }
 
+long rota__os_thread_id(void)
+{
+    return 0;
+}
+
+void rota__os_thread_name(char *name)
+{
+    name[0] = '\0';
+}
+
 /* -- A descriptor that turns readable ------------------------------------- */
 
 static void set_flags(int fd)

@@ -60,6 +60,26 @@ int rota_pool_stats_get(rota_executor *ex, rota_pool_stats *stats)
     return ROTA_OK;
 }
 
+static void look_at_first(void *element, void *look)
+{
+    rota__look_at_oldest(look, element);
+}
+
+void rota__pool_look(rota_executor *ex, rota__look *look)
+{
+    rota__pool *pool = rota__pool_of(ex);
+    rota_pool_stats stats;
+
+    fill(pool, &stats);
+    look->threads = stats.threads;
+    look->active = stats.active;
+    look->queued = stats.queued;
+    look->submitted = stats.submitted;
+    look->completed = stats.completed;
+    look->rejected = stats.rejected;
+    pool->queue->kind->peek(pool->queue, ROTA__FRONT, look_at_first, look);
+}
+
 int rota__pool_describe(const rota_executor *ex, char *line, size_t size)
 {
     static const char *const states[] = {"running", "shutdown", "stop", "tidying", "terminated"};

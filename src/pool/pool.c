@@ -62,6 +62,7 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
             return rota__pool_look_again(pool, task);
         if (status != ROTA_EFULL)
             return status;
+        rota__trace_full(&pool->executor);
     }
     status = rota__worker_add(pool, task, ROTA__TO_MAX);
     if (status == ROTA_OK || status == ROTA_EREJECTED)
@@ -79,6 +80,7 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
 
     if (pool->rules != NULL && rota__ctl_state(rota__ctl_load(&pool->ctl)) == ROTA_RUNNING)
         return ROTA_EREJECTED; /* by a hook of its own, not for want of room */
+    rota__trace_reject(&pool->executor);
     rota__mutex_lock(&pool->lock);
     pool->rejected++;
     on_reject = pool->on_reject;
@@ -203,7 +205,7 @@ static void pool_free(rota_executor *ex)
 
     if (!rota__pool_is_here(pool))
         return;
-    rota__await_guests(ex);
+    rota__executor_leave(ex);
     if (pool->rules != NULL)
         pool->rules->close(pool);
     rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
@@ -225,6 +227,7 @@ static const rota__executor_kind pool_kind = {
     .await_termination = rota__pool_await_termination,
     .state_of = pool_state_of,
     .describe = rota__pool_describe,
+    .look = rota__pool_look,
     .free = pool_free,
 };
 
@@ -300,6 +303,7 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
     }
     init(pool, options, plan, queue);
     pool->rules = rules;
+    rota__executor_enter(&pool->executor, &pool_kind, rules != NULL ? "scheduled" : "pool");
     return ROTA_OK;
 }
 

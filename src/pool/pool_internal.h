@@ -231,6 +231,7 @@ static inline bool rota__worker_is_busy(const rota__worker *worker)
     return rota__counts_running(rota__load_relaxed(&worker->counts)) != 0;
 }
 
+void rota__pool_look(rota_executor *ex, rota__look *look);
 int rota__pool_describe(const rota_executor *ex, char *line, size_t size);
 
 #endif

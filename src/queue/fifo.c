@@ -229,7 +229,7 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
     return count;
 }
 
-static int peek(rota_queue *queue, void **element, rota__end end)
+static int peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     int status = ROTA_EEMPTY;
@@ -238,7 +238,7 @@ static int peek(rota_queue *queue, void **element, rota__end end)
     rota__mutex_lock(&fifo->front.lock);
     if (has_element(fifo)) {
         rota__place place = fifo->front.place;
-        *element = *rota__next_slot(fifo, &place);
+        show(*rota__next_slot(fifo, &place), ctx);
         status = ROTA_OK;
     }
     rota__mutex_unlock(&fifo->front.lock);

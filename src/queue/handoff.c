@@ -63,11 +63,12 @@ static int remove_one(rota_queue *queue, void **element, rota__end end, rota__gu
 
 /* -- There is nothing to see: QUEUE-30 ------------------------------------ */
 
-static int peek(rota_queue *queue, void **element, rota__end end)
+static int peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx)
 {
     (void)queue;
-    (void)element;
     (void)end;
+    (void)show;
+    (void)ctx;
     return ROTA_EEMPTY;
 }
 

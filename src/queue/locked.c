@@ -120,18 +120,17 @@ size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max)
     return drained;
 }
 
-int rota__locked_peek(rota_queue *queue, void **element, rota__end end)
+int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx)
 {
     rota__locked *locked = rota__locked_of(queue);
     void *first;
 
     rota__mutex_lock(&locked->lock);
     first = locked->container->peek(locked, end);
+    if (first != NULL)
+        show(first, ctx);
     rota__mutex_unlock(&locked->lock);
-    if (first == NULL)
-        return ROTA_EEMPTY;
-    *element = first;
-    return ROTA_OK;
+    return first != NULL ? ROTA_OK : ROTA_EEMPTY;
 }
 
 /* -- Elements by name, and all of them ------------------------------------ */

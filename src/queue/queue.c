@@ -137,11 +137,16 @@ int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element)
     return take(queue, element, ROTA__FRONT, timeout);
 }
 
+static void note(void *element, void *noted)
+{
+    *(void **)noted = element;
+}
+
 int rota_queue_peek(rota_queue *queue, void **element)
 {
     if (queue == NULL || element == NULL)
         return ROTA_EINVAL;
-    return queue->kind->peek(queue, element, ROTA__FRONT);
+    return queue->kind->peek(queue, ROTA__FRONT, note, element);
 }
 
 int rota_deque_put_front(rota_queue *queue, void *element)
@@ -190,7 +195,7 @@ int rota_deque_peek_back(rota_queue *queue, void **element)
 {
     int status = check_deque(queue, element);
 
-    return status == ROTA_OK ? queue->kind->peek(queue, element, ROTA__BACK) : status;
+    return status == ROTA_OK ? queue->kind->peek(queue, ROTA__BACK, note, element) : status;
 }
 
 /* -- Transfers ------------------------------------------------------------ */

@@ -33,7 +33,8 @@ typedef struct rota__queue_kind {
     int (*insert)(rota_queue *queue, void *element, rota__end end); /* ROTA_EFULL, ROTA_ENOMEM */
     /* ROTA_EEMPTY. `guest` is who removes it, after a wait, or NULL. */
     int (*remove)(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
-    int (*peek)(rota_queue *queue, void **element, rota__end end); /* ROTA_EEMPTY */
+    /* Shows the first, which is in the queue meanwhile. ROTA_EEMPTY */
+    int (*peek)(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
     size_t (*drain)(rota_queue *queue, void **elements, size_t max);
 
     bool (*remove_element)(rota_queue *queue, const void *element, rota__end from);

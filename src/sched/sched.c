@@ -229,7 +229,7 @@ rota_ns rota_future_delay(const rota_future *future)
 {
     rota_ns time = future != NULL ? rota__load_relaxed(&future->time) : ROTA__NOT_SCHEDULED;
 
-    return time != ROTA__NOT_SCHEDULED ? time - rota__now() : ROTA_FOREVER;
+    return time >= 0 ? time - rota__now() : ROTA_FOREVER;
 }
 
 bool rota_future_is_periodic(const rota_future *future)

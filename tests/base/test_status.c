@@ -11,7 +11,7 @@
 static const int statuses[] = {
     ROTA_OK,        ROTA_EINVAL,  ROTA_ENOMEM,    ROTA_EAGAIN,       ROTA_EREJECTED,
     ROTA_ECANCELED, ROTA_EFAILED, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED, ROTA_EDEADLOCK,
-    ROTA_EBUSY,     ROTA_ENOTSUP, ROTA_EFULL,     ROTA_EEMPTY,
+    ROTA_EBUSY,     ROTA_ENOTSUP, ROTA_EFULL,     ROTA_EEMPTY,       ROTA_EIO,
 };
 
 enum { COUNT = sizeof statuses / sizeof statuses[0] };

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.c - the executors that there are, and their names.
+ *
+ * In the order they were made. Who looks at one is its guest meanwhile, so that it does not go (E4), and
+ * is visiting it, so that it is not waited for by who looks (E3).
+ */
+#include "exec/exec_internal.h"
+
+#include "base/fork.h"
+#include "base/park.h"
+
+#include <rota/observe.h>
+#include <stdio.h>
+#include <string.h>
+
+static rota__list executors; /* guarded, as is the rest, by rota__process_lock */
+static uint32_t generation;  /* that these are of */
+static bool is_ready;
+
+/* With the lock held. A parent's executors are not the child's to look at. */
+static void be_ready(void)
+{
+    if (is_ready && generation == rota__generation_now())
+        return;
+    rota__list_init(&executors);
+    generation = rota__generation_now();
+    is_ready = true;
+}
+
+void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, const char *what)
+{
+    ex->kind = kind;
+    rota__store_relaxed(&ex->guests, 0);
+    rota__link_init(&ex->link);
+#ifndef ROTA_EXPLORE
+    static uint32_t made;
+
+    rota__mutex_lock(&rota__process_lock);
+    be_ready();
+    ex->number = ++made;
+    ex->generation = generation;
+    snprintf(ex->name, sizeof ex->name, "%s-%u", what, (unsigned)ex->number);
+    rota__list_append(&executors, &ex->link);
+    rota__mutex_unlock(&rota__process_lock);
+#else
+    (void)what;
+#endif
+}
+
+static void await_guests(const rota_executor *ex)
+{
+    unsigned turns = 0;
+
+    while (rota__load_acquire(&ex->guests) > 0) /* E4; pairs with who leaves */
+        rota__backoff(&turns);
+}
+
+void rota__executor_leave(rota_executor *ex)
+{
+#ifndef ROTA_EXPLORE
+    rota__mutex_lock(&rota__process_lock);
+    if (ex->generation == rota__generation_now())
+        rota__list_remove(&ex->link);
+    rota__mutex_unlock(&rota__process_lock);
+#endif
+    await_guests(ex); /* after that: nobody new comes from there */
+}
+
+/* -- Names ---------------------------------------------------------------- */
+
+size_t rota__character(const char *at)
+{
+    const unsigned char *text = (const unsigned char *)at;
+    unsigned first = text[0], second = first < 0x80 ? 0 : text[1];
+    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+    if (first > 0xf4 || (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
+        || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+static bool is_name(const char *name)
+{
+    if (name == NULL || name[0] == '\0' || memchr(name, '\0', ROTA_NAME_SIZE) == NULL)
+        return false;
+    for (const char *at = name; *at != '\0';) {
+        size_t step = rota__character(at);
+        if (step == 0 || (unsigned char)*at < ' ' || *at == 0x7f)
+            return false;
+        at += step;
+    }
+    return true;
+}
+
+int rota_executor_set_name(rota_executor *ex, const char *name)
+{
+    if (ex == NULL || !is_name(name))
+        return ROTA_EINVAL;
+    rota__mutex_lock(&rota__process_lock);
+    strcpy(ex->name, name);
+    rota__mutex_unlock(&rota__process_lock);
+    return ROTA_OK;
+}
+
+int rota_executor_name(const rota_executor *ex, char *name, size_t size)
+{
+    char copy[ROTA_NAME_SIZE];
+
+    if (ex == NULL || (name == NULL && size != 0))
+        return ROTA_EINVAL;
+    rota__mutex_lock(&rota__process_lock);
+    strcpy(copy, ex->name);
+    rota__mutex_unlock(&rota__process_lock);
+    return snprintf(name, size, "%s", copy);
+}
+
+/* -- Visiting ------------------------------------------------------------- */
+
+rota_executor *rota__executor_numbered(uint32_t number)
+{
+    be_ready();
+    for (rota__link *link = executors.head.next; link != &executors.head; link = link->next) {
+        rota_executor *ex = ROTA__CONTAINER(link, rota_executor, link);
+        if (ex->number == number)
+            return ex;
+    }
+    return NULL;
+}
+
+/* The first that was made after number `last`, as a guest; or NULL. */
+static rota_executor *next_after(uint32_t last)
+{
+    rota_executor *found = NULL;
+
+    rota__mutex_lock(&rota__process_lock);
+    be_ready();
+    for (rota__link *link = executors.head.next; link != &executors.head && found == NULL;
+         link = link->next) {
+        rota_executor *ex = ROTA__CONTAINER(link, rota_executor, link);
+        if (ex->number > last)
+            found = ex;
+    }
+    if (found != NULL)
+        rota__add_relaxed(&found->guests, 1); /* E4: who frees it has to leave the list first */
+    rota__mutex_unlock(&rota__process_lock);
+    return found;
+}
+
+typedef struct look {
+    rota_executor *executor;
+    rota_executor_visitor *visit;
+    void *ctx;
+    bool goes_on;
+    rota__visit inside; /* E3 */
+} look;
+
+static void look_at(void *arg)
+{
+    look *mine = arg;
+
+    mine->goes_on = mine->visit(mine->executor, mine->ctx);
+}
+
+static void look_away(void *arg)
+{
+    look *mine = arg;
+
+    rota__visit_end(&mine->inside);
+    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with await_guests */
+}
+
+int rota_executors_visit(rota_executor_visitor *visit, void *ctx)
+{
+    look mine = {.visit = visit, .ctx = ctx, .goes_on = true};
+    uint32_t last = 0;
+
+    if (visit == NULL)
+        return ROTA_EINVAL;
+    if (!rota__self()->watched)
+        return ROTA_ENOMEM;
+    while (mine.goes_on && (mine.executor = next_after(last)) != NULL) {
+        last = mine.executor->number;
+        rota__visit_begin(&mine.inside, mine.executor);
+        rota__os_guarded(look_at, look_away, &mine);
+        look_away(&mine);
+    }
+    return ROTA_OK;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.c - what each thread writes of the tasks it runs: the tracer.
+ */
+#include "observe/observe_internal.h"
+
+#include "base/alloc.h"
+#include "base/fork.h"
+#include "base/time.h"
+
+#include <string.h>
+
+enum { MOST_CELLS = 256 }; /* of a thread */
+
+#define LATE ROTA_MS(1) /* a timer is, from here on */
+
+rota__list rota__records = {{&rota__records.head, &rota__records.head}};
+
+static rota__atomic(uint32_t) modes; /* of rota__mode; changed under the lock */
+
+static bool has(rota__mode mode)
+{
+    return (rota__load_relaxed(&modes) & mode) != 0;
+}
+
+/* -- A thread's record ---------------------------------------------------- */
+
+/* B3 */
+static void leave(rota__trace_record *trace)
+{
+    rota__record *record = ROTA__CONTAINER(trace, rota__record, trace);
+
+    rota__mutex_lock(&rota__process_lock);
+    record->is_used = false;
+    rota__mutex_unlock(&rota__process_lock);
+}
+
+/* With the lock held. */
+static rota__record *find_unused(void)
+{
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        if (!record->is_used)
+            return record;
+    }
+    return NULL;
+}
+
+/* With the lock held. */
+static rota__record *make(void)
+{
+    rota__record *record = rota__alloc(sizeof *record);
+
+    if (record == NULL)
+        return NULL;
+    memset(record, 0, sizeof *record);
+    record->trace.leave = leave;
+    rota__link_init(&record->link);
+    rota__list_append(&rota__records, &record->link);
+    return record;
+}
+
+static ROTA__NOINLINE rota__record *take_one(rota_thread *self)
+{
+    rota__record *record;
+
+    if (!self->watched) /* nobody would say that it has ended */
+        return NULL;
+    rota__mutex_lock(&rota__process_lock);
+    record = find_unused();
+    if (record == NULL)
+        record = make();
+    if (record != NULL) {
+        record->is_used = true;
+        record->introduced = 0;
+        record->thread_id = rota__os_thread_id();
+        rota__os_thread_name(record->thread_name);
+        rota__store_relaxed(&record->depth, 0);
+        rota__store_relaxed(&record->awaited, 0);
+        self->record = &record->trace;
+    }
+    rota__mutex_unlock(&rota__process_lock);
+    return record;
+}
+
+static rota__record *mine(void)
+{
+    rota_thread *self = rota__self();
+
+    if (ROTA__LIKELY(self->record != NULL))
+        return ROTA__CONTAINER(self->record, rota__record, trace);
+    return take_one(self);
+}
+
+/* -- Cells ---------------------------------------------------------------- */
+
+/* With the lock held. */
+static rota__cell *find_cell(rota__record *record, uint32_t executor, uint32_t name)
+{
+    rota__cell *cell = record->cells;
+
+    while (cell != NULL && (cell->executor != executor || cell->name != name))
+        cell = cell->next;
+    return cell;
+}
+
+/* One of an executor that is gone. */
+static rota__cell *find_cell_of_none(rota__record *record)
+{
+    rota__cell *cell = record->cells;
+
+    while (cell != NULL && rota__executor_numbered(cell->executor) != NULL)
+        cell = cell->next;
+    return cell;
+}
+
+static rota__cell *new_cell(rota__record *record)
+{
+    rota__cell *cell = rota__alloc(sizeof *cell);
+
+    if (cell == NULL)
+        return NULL;
+    cell->next = record->cells;
+    record->cells = cell;
+    record->cell_count++;
+    return cell;
+}
+
+static rota__cell *make_cell(rota__record *record, const rota_executor *ex, uint32_t name)
+{
+    rota__cell *cell = record->cell_count < MOST_CELLS ? new_cell(record) : NULL;
+
+    if (cell == NULL)
+        cell = find_cell_of_none(record);
+    if (cell == NULL)
+        return find_cell(record, ex->number, ROTA__OTHER_NAME);
+    cell->executor = ex->number;
+    cell->name = name;
+    memcpy(cell->executor_name, ex->name, sizeof cell->executor_name);
+    rota__store_relaxed(&cell->completed, 0);
+    rota__store_relaxed(&cell->failed, 0);
+    rota__tally_clear(&cell->waiting);
+    rota__tally_clear(&cell->running);
+    return cell;
+}
+
+static ROTA__NOINLINE rota__cell *look_up(rota__record *record, const rota_executor *ex,
+                                          const char *text, unsigned slot)
+{
+    rota__cell *cell;
+    uint32_t name;
+
+    rota__mutex_lock(&rota__process_lock);
+    name = rota__name_number(text);
+    cell = find_cell(record, ex->number, name);
+    if (cell == NULL)
+        cell = make_cell(record, ex, name);
+    rota__mutex_unlock(&rota__process_lock);
+    record->cache[slot].cell = cell;
+    record->cache[slot].name = text;
+    if (text != NULL)
+        strncpy(record->cache[slot].text, text, ROTA_NAME_SIZE);
+    return cell;
+}
+
+/* NULL: there is no memory. A name may be other text at the same place by now. */
+static rota__cell *cell_of(rota__record *record, const rota_executor *ex, const char *text)
+{
+    unsigned slot = (unsigned)(((uintptr_t)text >> 3) + ex->number) % ROTA__CELL_CACHE;
+    rota__cell *cell = record->cache[slot].cell;
+
+    if (ROTA__LIKELY(
+            cell != NULL && record->cache[slot].name == text && cell->executor == ex->number
+            && (text == NULL || strncmp(text, record->cache[slot].text, ROTA_NAME_SIZE) == 0)))
+        return cell;
+    return look_up(record, ex, text, slot);
+}
+
+/* -- What runs now, for who looks ----------------------------------------- */
+
+static void changed(rota__record *record)
+{
+    rota__store_release(&record->changes, rota__load_relaxed(&record->changes) + 1);
+}
+
+static void push(rota__record *record, const rota__span *span, const rota_task *task)
+{
+    uint32_t depth = rota__load_relaxed(&record->depth);
+
+    if (depth < ROTA__DEPTH) {
+        rota__running *running = &record->running[depth];
+        rota__store_relaxed(&running->cell, span->cell);
+        rota__store_relaxed(&running->begun, span->begun);
+        rota__store_relaxed(&running->future,
+                            task->kind == ROTA__TASK_FUTURE ? (uintptr_t)task : 0);
+    }
+    rota__store_release(&record->depth, depth + 1); /* pairs with who looks */
+    changed(record);
+}
+
+static void pop(rota__record *record)
+{
+    rota__store_relaxed(&record->depth, rota__load_relaxed(&record->depth) - 1);
+    rota__store_relaxed(&record->awaited, 0); /* of one that was torn */
+    changed(record);
+}
+
+/* -- The tracer ----------------------------------------------------------- */
+
+/* From INT64_MIN + 1 on: what is not less than 0 is a time at which something is due. */
+static int64_t stamp(void)
+{
+    return INT64_MIN + 1 + rota__ticks();
+}
+
+rota_ns rota__age(int64_t stamped)
+{
+    rota_ns age;
+
+    if (stamped == 0 || stamped == ROTA__NOT_SCHEDULED)
+        return 0;
+    age = stamped > 0 ? rota__now() - stamped : rota__ticks() - (stamped - INT64_MIN - 1);
+    return age > 0 ? age : 0;
+}
+
+static void note_wait(const rota__span *span, rota__record *record, const rota_task *task)
+{
+    int64_t stamped = rota__task_stamp(task);
+    rota_ns waited;
+
+    if (stamped == 0 || stamped == ROTA__NOT_SCHEDULED)
+        return;
+    waited = stamped > 0 ? rota__age(stamped) : span->begun - (stamped - INT64_MIN - 1);
+    rota__tally_add(&span->cell->waiting, waited);
+    if (stamped > 0 && waited >= LATE && has(ROTA__RECORDS))
+        rota__ring_note(record, ROTA__TRACE_LATE, span->cell->executor, span->cell->name,
+                        span->begun, waited);
+}
+
+static void begin(rota__span *span, const void *executor, const void *task)
+{
+    rota__record *record = mine();
+
+    span->record = NULL;
+    if (record == NULL)
+        return;
+    span->cell = cell_of(record, executor, ((const rota_task *)task)->call.name);
+    if (span->cell == NULL)
+        return;
+    span->record = &record->trace;
+    span->begun = rota__ticks();
+    note_wait(span, record, task);
+    push(record, span, task);
+    if (has(ROTA__RECORDS))
+        rota__ring_note(record, ROTA__TRACE_BEGIN, span->cell->executor, span->cell->name,
+                        span->begun, 0);
+}
+
+static void end(rota__span *span, bool has_failed)
+{
+    rota__cell *cell = span->cell;
+    rota__record *record;
+    rota_ns now;
+
+    if (span->record == NULL)
+        return;
+    record = ROTA__CONTAINER(span->record, rota__record, trace);
+    now = rota__ticks();
+    pop(record);
+    rota__tally_add(&cell->running, now - span->begun);
+    rota__store_relaxed(&cell->completed, rota__load_relaxed(&cell->completed) + 1);
+    if (has_failed)
+        rota__store_relaxed(&cell->failed, rota__load_relaxed(&cell->failed) + 1);
+    if (has(ROTA__RECORDS))
+        rota__ring_note(record, ROTA__TRACE_END, cell->executor, cell->name, now, has_failed);
+}
+
+static void event(rota__trace_event event, const void *executor, int64_t value)
+{
+    const rota_executor *ex = executor;
+    rota__record *record;
+
+    if (!has(ROTA__RECORDS))
+        return;
+    record = mine();
+    if (record != NULL)
+        rota__ring_note(record, event, ex != NULL ? ex->number : 0, ROTA__NO_NAME, rota__ticks(),
+                        value);
+}
+
+static void waits(const void *future)
+{
+    rota__record *record = has(ROTA__WATCHES) ? mine() : NULL;
+
+    if (record == NULL)
+        return;
+    rota__store_relaxed(&record->awaited, (uintptr_t)future);
+    changed(record);
+}
+
+static const rota__tracer tracer = {
+    .stamp = stamp, .begin = begin, .end = end, .event = event, .waits = waits};
+
+/* -- Switching ------------------------------------------------------------ */
+
+int rota__mode_set(rota__mode mode, bool on)
+{
+    uint32_t now;
+
+    if (!rota__self()->watched)
+        return ROTA_ENOMEM;
+    rota__mutex_lock(&rota__process_lock);
+    rota__ticks_prepare();
+    now = rota__load_relaxed(&modes);
+    now = on ? now | mode : now & ~(uint32_t)mode;
+    rota__store_relaxed(&modes, now);
+    rota__store_release(&rota__the_tracer, now != 0 ? &tracer : NULL); /* pairs with its users */
+    rota__mutex_unlock(&rota__process_lock);
+    return ROTA_OK;
+}
+
+bool rota__mode_is(rota__mode mode)
+{
+    return has(mode);
+}
+
+int rota_observe(bool on)
+{
+    return rota__mode_set(ROTA__FIGURES, on);
+}
+
+bool rota_is_observing(void)
+{
+    return has(ROTA__FIGURES);
+}
+
+/* -- Names ---------------------------------------------------------------- */
+
+void rota__executor_called(uint32_t number, char *name)
+{
+    const rota_executor *ex = rota__executor_numbered(number);
+
+    if (ex != NULL) {
+        memcpy(name, ex->name, ROTA_NAME_SIZE);
+        return;
+    }
+    snprintf(name, ROTA_NAME_SIZE, "executor-%u", (unsigned)number);
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        for (const rota__cell *cell = record->cells; cell != NULL; cell = cell->next) {
+            if (cell->executor == number)
+                memcpy(name, cell->executor_name, ROTA_NAME_SIZE);
+        }
+    }
+}
+
+/* -- Forgetting ----------------------------------------------------------- */
+
+static void free_record(rota__record *record)
+{
+    while (record->cells != NULL) {
+        rota__cell *cell = record->cells;
+        record->cells = cell->next;
+        rota__free(cell, sizeof *cell);
+    }
+    rota__ring_free(record->ring);
+    rota__free(record, sizeof *record);
+}
+
+void rota__observe_forget(void)
+{
+    rota_thread *self = rota__self();
+
+    if (self->record != NULL)
+        self->record->leave(self->record);
+    self->record = NULL;
+    rota__mutex_lock(&rota__process_lock);
+    for (rota__record *record; (record = find_unused()) != NULL;) {
+        rota__list_remove(&record->link);
+        free_record(record);
+    }
+    rota__mutex_unlock(&rota__process_lock);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watchdog.c - a thread that looks, now and then, for what takes too long.
+ *
+ * It reads what threads write of themselves (record.c). What it finds is copied with the lock held, and
+ * told without.
+ *
+ *   L1  A task is told of once for each run: a run is known by when it began.
+ *   L2  A cycle counts only if nobody in it has done anything since the look before: threads change
+ *       what they run and wait for one after the other, and a cycle may seem to be there between.
+ */
+#include "observe/observe_internal.h"
+
+#include "base/alloc.h"
+#include "base/fork.h"
+#include "base/lobby.h"
+#include "base/time.h"
+
+#include <string.h>
+
+typedef struct watchdog {
+    rota_watchdog_options options;
+    rota_ns period;
+    rota__os_thread thread;
+    rota__lobby stop; /* under the process's lock, as is the next */
+    bool is_stopped;
+    uint32_t generation;
+} watchdog;
+
+static watchdog *the_watchdog; /* under the process's lock */
+
+/* An alarm, with its texts. */
+typedef struct found {
+    rota_alarm alarm;
+    char executor[ROTA_NAME_SIZE], task[ROTA_NAME_SIZE], thread[ROTA__OS_NAME_SIZE];
+} found;
+
+static void tell(const watchdog *self, found *one)
+{
+    one->alarm.executor = one->executor;
+    one->alarm.task = one->task;
+    one->alarm.thread = one->thread;
+    self->options.alarm(&one->alarm, self->options.ctx);
+}
+
+/* -- Tasks that run for long ---------------------------------------------- */
+
+static void describe(found *one, rota_alarm_kind kind, const rota__record *record,
+                     const rota__cell *cell, rota_ns age)
+{
+    *one = (found){
+        .alarm = {.kind = kind, .thread_id = record->thread_id, .since = rota__now() - age}};
+    memcpy(one->executor, cell->executor_name, sizeof one->executor);
+    snprintf(one->task, sizeof one->task, "%s", rota__name_of(cell->name));
+    memcpy(one->thread, record->thread_name, sizeof one->thread);
+}
+
+/* With the lock held. */
+static bool is_long(const watchdog *self, rota__record *record, rota__running *running, found *one)
+{
+    rota_ns begun = rota__load_relaxed(&running->begun);
+    const rota__cell *cell = rota__load_relaxed(&running->cell);
+    rota_ns age = rota__ticks() - begun;
+
+    if (cell == NULL || age < self->options.longest_task || running->told == begun)
+        return false;
+    running->told = begun; /* L1 */
+    describe(one, ROTA_ALARM_TASK, record, cell, age);
+    return true;
+}
+
+/* With the lock held. */
+static bool find_long_in(const watchdog *self, rota__record *record, found *one)
+{
+    uint32_t changes = rota__load_acquire(&record->changes); /* pairs with who changes it */
+    uint32_t depth = rota__load_acquire(&record->depth);     /* likewise */
+
+    for (uint32_t i = 0; i < depth && i < ROTA__DEPTH; i++) {
+        if (is_long(self, record, &record->running[i], one))
+            return rota__load_acquire(&record->changes) == changes; /* else it was none */
+    }
+    return false;
+}
+
+static bool find_long(const watchdog *self, found *one)
+{
+    bool has_found = false;
+
+    rota__mutex_lock(&rota__process_lock);
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head && !has_found;
+         link = link->next)
+        has_found = find_long_in(self, ROTA__CONTAINER(link, rota__record, link), one);
+    rota__mutex_unlock(&rota__process_lock);
+    return has_found;
+}
+
+static void look_at_tasks(const watchdog *self)
+{
+    found one;
+
+    while (find_long(self, &one))
+        tell(self, &one);
+}
+
+/* -- Queues --------------------------------------------------------------- */
+
+static bool look_at_queue(rota_executor *ex, void *arg)
+{
+    const watchdog *self = arg;
+    rota__look look = {0};
+    rota_ns age;
+    found one = {.alarm = {.kind = ROTA_ALARM_QUEUE}};
+
+    if (ex->kind->look == NULL)
+        return true;
+    ex->kind->look(ex, &look);
+    age = rota__age(look.oldest);
+    if (age < self->options.oldest_queued || ex->told == look.oldest)
+        return true;
+    ex->told = look.oldest;
+    one.alarm.since = rota__now() - age;
+    rota_executor_name(ex, one.executor, sizeof one.executor);
+    memcpy(one.task, look.oldest_name, sizeof one.task);
+    tell(self, &one);
+    return true;
+}
+
+/* -- Cycles --------------------------------------------------------------- */
+
+/* With the lock held: the record of the thread that runs this future; or NULL. */
+static rota__record *runner_of(uintptr_t future)
+{
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        uint32_t depth = rota__load_acquire(&record->depth); /* pairs with push */
+        for (uint32_t i = 0; i < depth && i < ROTA__DEPTH; i++) {
+            if (rota__load_relaxed(&record->running[i].future) == future)
+                return record;
+        }
+    }
+    return NULL;
+}
+
+/* With the lock held: who waits for whom leads back to where it began. */
+static bool is_in_cycle(rota__record *first, uint32_t *changes)
+{
+    rota__record *record = first;
+    uint32_t seen = 0;
+
+    do {
+        uintptr_t awaited = rota__load_relaxed(&record->awaited);
+        seen += rota__load_acquire(&record->changes); /* pairs with changed */
+        record = awaited != 0 ? runner_of(awaited) : NULL;
+    } while (record != NULL && record != first && ++*changes < 1000);
+    *changes = seen;
+    return record == first;
+}
+
+/* With the lock held. */
+static bool find_cycle_from(rota__record *record, found *one)
+{
+    uint32_t changes = 0;
+    bool is_new;
+
+    if (!is_in_cycle(record, &changes)) {
+        record->cycle_looks = 0;
+        return false;
+    }
+    if (record->cycle_looks == 0 || record->cycle_changes != changes) {
+        record->cycle_looks = 1;
+        record->cycle_changes = changes;
+        return false; /* L2 */
+    }
+    is_new = record->cycle_looks == 1;
+    record->cycle_looks = 2;
+    if (is_new && rota__load_relaxed(&record->depth) > 0)
+        describe(one, ROTA_ALARM_CYCLE, record, rota__load_relaxed(&record->running[0].cell),
+                 rota__ticks() - rota__load_relaxed(&record->running[0].begun));
+    return is_new;
+}
+
+static bool find_cycle(found *one)
+{
+    bool has_found = false;
+
+    rota__mutex_lock(&rota__process_lock);
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head && !has_found;
+         link = link->next)
+        has_found = find_cycle_from(ROTA__CONTAINER(link, rota__record, link), one);
+    rota__mutex_unlock(&rota__process_lock);
+    return has_found;
+}
+
+static void look_for_cycles(const watchdog *self)
+{
+    found one;
+
+    while (find_cycle(&one))
+        tell(self, &one);
+}
+
+/* -- The thread ----------------------------------------------------------- */
+
+static void look(watchdog *self)
+{
+    if (self->options.longest_task > 0)
+        look_at_tasks(self);
+    if (self->options.oldest_queued > 0)
+        rota_executors_visit(look_at_queue, self);
+    if (self->options.cycles)
+        look_for_cycles(self);
+}
+
+static void watch(void *arg)
+{
+    watchdog *self = arg;
+    rota__visit visit;
+
+    rota__visit_begin(&visit, self);
+    for (;;) {
+        rota__mutex_lock(&rota__process_lock);
+        if (self->is_stopped)
+            break;
+        rota__lobby_wait(&self->stop, &rota__process_lock, rota__deadline(self->period));
+        look(self);
+    }
+    rota__mutex_unlock(&rota__process_lock);
+    rota__visit_end(&visit);
+}
+
+/* -- Starting and stopping ------------------------------------------------ */
+
+static rota_ns shorter(rota_ns a, rota_ns b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static rota_ns period_of(const rota_watchdog_options *options)
+{
+    rota_ns period = shorter(options->longest_task, options->oldest_queued) / 4;
+
+    if (options->period > 0)
+        return options->period;
+    if (period == 0)
+        return ROTA_MS(100);
+    return period > ROTA_MS(10) ? period : ROTA_MS(10);
+}
+
+static bool are_possible(const rota_watchdog_options *options)
+{
+    return options != NULL && options->alarm != NULL && options->longest_task >= 0
+           && options->oldest_queued >= 0 && options->period >= 0
+           && (options->longest_task > 0 || options->oldest_queued > 0 || options->cycles);
+}
+
+/* True: it is the one from now on. One of a parent process is none. */
+static bool become_the_one(watchdog *self)
+{
+    bool is_free;
+
+    rota__mutex_lock(&rota__process_lock);
+    is_free = the_watchdog == NULL || the_watchdog->generation != rota__generation_now();
+    if (is_free)
+        the_watchdog = self;
+    rota__mutex_unlock(&rota__process_lock);
+    return is_free;
+}
+
+static int give_up(watchdog *self, int status)
+{
+    rota__mutex_lock(&rota__process_lock);
+    if (the_watchdog == self)
+        the_watchdog = NULL;
+    rota__mutex_unlock(&rota__process_lock);
+    rota__free(self, sizeof *self);
+    return status;
+}
+
+int rota_watchdog_start(const rota_watchdog_options *options)
+{
+    static const rota__os_thread_options thread = {.name = "rota-watchdog",
+                                                   .cpu = ROTA__OS_ANY_CPU};
+    watchdog *self;
+    int status;
+
+    if (!are_possible(options))
+        return ROTA_EINVAL;
+    self = rota__alloc(sizeof *self);
+    if (self == NULL)
+        return ROTA_ENOMEM;
+    *self = (watchdog){
+        .options = *options, .period = period_of(options), .generation = rota__generation_now()};
+    rota__lobby_init(&self->stop);
+    if (!become_the_one(self)) {
+        rota__free(self, sizeof *self);
+        return ROTA_EBUSY;
+    }
+    status = rota__mode_set(ROTA__WATCHES, true);
+    if (status == ROTA_OK)
+        status = rota__os_thread_start(&self->thread, &thread, watch, self);
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    rota__mode_set(ROTA__WATCHES, false);
+    return give_up(self, status);
+}
+
+int rota_watchdog_stop(void)
+{
+    watchdog *self;
+
+    rota__self();
+    rota__mutex_lock(&rota__process_lock);
+    self = the_watchdog;
+    if (self == NULL || self->generation != rota__generation_now() || self->is_stopped
+        || rota__is_visiting(self)) {
+        rota__mutex_unlock(&rota__process_lock);
+        return self != NULL && rota__is_visiting(self) ? ROTA_EDEADLOCK : ROTA_OK;
+    }
+    self->is_stopped = true;
+    rota__lobby_open(&self->stop);
+    rota__mutex_unlock(&rota__process_lock);
+    rota__os_thread_join(&self->thread);
+    rota__mode_set(ROTA__WATCHES, false);
+    return give_up(self, ROTA_OK);
+}
