@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page's life: started, stopped, refused and forked; and memory that fails at every place.
+ */
+#define _GNU_SOURCE
+#include "page_client.h"
+#include "rota_test_internal.h"
+#include "rota_test_tasks.h"
+
+#include "os/fault.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+/* -- Starting and stopping ------------------------------------------------------------------- */
+
+static void there_is_one_in_a_process(void **state)
+{
+    unsigned port = 77;
+
+    assert_ok(rota_page_stop());
+    client_begin(NULL);
+    assert_status(rota_page_start(NULL, &port), ROTA_EBUSY);
+    assert_int_equal(port, 77);
+    client_gets(CLIENT_GET("/"), 200);
+    assert_ok(rota_page_stop());
+    assert_ok(rota_page_stop());
+}
+
+static void nobody_need_know_the_port(void **state)
+{
+    assert_ok(rota_page_start(NULL, NULL));
+    assert_ok(rota_page_stop());
+}
+
+/* Also at a port that connections of the one before have only just left. */
+static void it_can_be_started_again_where_it_was(void **state)
+{
+    rota_page_options options = {.port = 0};
+
+    client_begin(NULL);
+    for (int i = 0; i < 20; i++) {
+        client_gets(CLIENT_GET("/"), 200);
+        assert_ok(rota_page_stop());
+        options.port = client_port;
+        client_begin(&options);
+        assert_int_equal(client_port, options.port);
+    }
+    assert_ok(rota_page_stop());
+}
+
+static bool is_refused(void)
+{
+    struct sockaddr_in address = client_address();
+    int fd = client_socket();
+    bool refused = connect(fd, (struct sockaddr *)&address, sizeof address) != 0;
+
+    close(fd);
+    return refused;
+}
+
+static void nobody_listens_after_the_end(void **state)
+{
+    client_begin(NULL);
+    assert_false(is_refused());
+    assert_ok(rota_page_stop());
+    assert_true(is_refused());
+}
+
+static void start_and_stop(void *arg)
+{
+    for (int i = 0; i < 100; i++) {
+        int status = rota_page_start(NULL, NULL);
+        test_check(status == ROTA_OK || status == ROTA_EBUSY);
+        test_check(rota_page_stop() == ROTA_OK);
+    }
+}
+
+static void threads_may_start_and_stop_it_at_the_same_time(void **state)
+{
+    test_thread *threads[4];
+
+    for (int i = 0; i < 4; i++)
+        threads[i] = test_thread_start(start_and_stop, NULL);
+    for (int i = 0; i < 4; i++)
+        test_thread_join(threads[i]);
+    client_begin(NULL);
+    client_gets(CLIENT_GET("/"), 200);
+    client_end();
+}
+
+/* -- Addresses ------------------------------------------------------------------------------- */
+
+static void an_address_is_an_ip_address(void **state)
+{
+    static const char *const wrong[] = {
+        "",          "localhost",  "1.2.3",
+        "1.2.3.256", " 127.0.0.1", "127.0.0.1:80",
+        "[::1]",     "::1%lo",     "0000:0000:0000:0000:0000:0000:0000:0000:0000:0001",
+        "*"};
+    rota_page_options options = {.port = 0};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options.address = wrong[i];
+        assert_status(rota_page_start(&options, NULL), ROTA_EINVAL);
+    }
+    options = (rota_page_options){.port = 65536};
+    assert_status(rota_page_start(&options, NULL), ROTA_EINVAL);
+}
+
+static void what_the_system_refuses_is_told_by_errno(void **state)
+{
+    rota_page_options options = {.address = "192.0.2.1"}; /* nobody's: RFC 5737 */
+    unsigned port = 77;
+
+    errno = 0;
+    assert_status(rota_page_start(&options, &port), ROTA_EIO);
+    assert_int_equal(errno, EADDRNOTAVAIL);
+
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int taken = client_socket();
+    assert_int_equal(bind(taken, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(taken, 1), 0);
+    assert_int_equal(getsockname(taken, (struct sockaddr *)&address, &size), 0);
+    options = (rota_page_options){.port = ntohs(address.sin_port)};
+    errno = 0;
+    assert_status(rota_page_start(&options, &port), ROTA_EIO);
+    assert_int_equal(errno, EADDRINUSE);
+    assert_int_equal(port, 77);
+    close(taken);
+    client_begin(&options); /* and now it is free */
+    client_end();
+}
+
+static void whoever_listens_to_the_network_is_asked_by_any_name(void **state)
+{
+    client_begin(&(rota_page_options){.address = "0.0.0.0"});
+    client_gets("GET / HTTP/1.1\r\nHost: any.example\r\n\r\n", 200);
+    client_end();
+}
+
+static void a_loopback_address_is_asked_by_its_own_name(void **state)
+{
+    client_begin(&(rota_page_options){.address = "127.0.0.1"});
+    client_gets("GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n", 200);
+    client_gets("GET / HTTP/1.1\r\nHost: 127.0.0.2\r\n\r\n", 403);
+    client_end();
+}
+
+static void ask_over_ipv6(void)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6,
+                                   .sin6_port = htons((uint16_t)client_port),
+                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    client_send(fd, "GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n");
+    client_takes(fd, 200);
+}
+
+static void an_address_may_be_of_version_6(void **state)
+{
+    int status = rota_page_start(&(rota_page_options){.address = "::1"}, &client_port);
+
+    if (status == ROTA_EIO)
+        skip(); /* a machine without it */
+    assert_ok(status);
+    ask_over_ipv6();
+    client_end();
+}
+
+/* -- Faults ---------------------------------------------------------------------------------- */
+
+static int attempt(void *arg)
+{
+    unsigned port = 0;
+    int status = rota_page_start(NULL, &port);
+
+    assert_true((status == ROTA_OK) == (port != 0));
+    return status;
+}
+
+static void undo(void *arg)
+{
+    assert_ok(rota_page_stop());
+}
+
+/* ROTA_ENOMEM from rota_page_start. */
+static void it_is_started_or_not(void **state)
+{
+    test_every_allocation_fails(attempt, undo, NULL, ROTA_ENOMEM);
+}
+
+static void without_a_thread_or_a_descriptor_it_can_be_tried_again(void **state)
+{
+    static const rota__fault_kind kinds[] = {ROTA__FAULT_THREAD_START, ROTA__FAULT_EVENT};
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t live = test_memory_live();
+        rota__fault_arm(kinds[i], 1, false);
+        assert_status(rota_page_start(NULL, NULL), ROTA_EAGAIN);
+        assert_int_equal(test_memory_live(), live);
+        assert_ok(rota_page_start(NULL, NULL));
+        rota__fault_arm(kinds[i], 0, false);
+        assert_ok(rota_page_stop());
+    }
+}
+
+static _Thread_local bool is_client = false;
+
+static bool is_the_page(void)
+{
+    return !is_client;
+}
+
+/* Every allocation of an answer fails in turn: the client is told, and the next one served. */
+static void without_memory_an_answer_says_so(void **state)
+{
+    static const char *const requests[] = {CLIENT_GET("/"), CLIENT_GET("/figures"),
+                                           CLIENT_GET("/metrics"), CLIENT_GET("/trace")};
+
+    is_client = true;
+    client_begin(NULL);
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        client_gets(requests[i], 200); /* what is made once is there */
+        test_memory_fail_only(is_the_page);
+        for (unsigned n = 1; n == 1 || test_memory_asked() >= n - 1; n++) {
+            test_memory_fail_at(n, false);
+            client_answer answer = client_ask(requests[i]);
+            assert_int_equal(answer.status, test_memory_asked() >= n ? 503 : 200);
+            assert_int_equal(answer.body_size, answer.length);
+            free(answer.text);
+        }
+        test_memory_fail_at(0, false);
+        test_memory_fail_only(NULL);
+        client_gets(requests[i], 200);
+    }
+    client_end();
+}
+
+/* -- fork(2) --------------------------------------------------------------------------------- */
+
+static void be_a_child(void *arg)
+{
+    unsigned parents_port = client_port;
+
+    test_check(rota_page_stop() == ROTA_OK); /* there is none here */
+    client_gets(CLIENT_GET("/"), 200);       /* but there */
+    client_begin(NULL);
+    test_check(client_port != parents_port);
+    client_gets(CLIENT_GET("/metrics"), 200);
+    client_end();
+}
+
+/* Fault 44: a child has no page, may have its own, and does not touch its parent's. */
+static void a_child_has_no_page(void **state)
+{
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip();
+    client_begin(NULL);
+    int hanging = client_open();
+    client_send(hanging, "GET / HTTP/1.1\r\n");
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(test_in_child(be_a_child, NULL), 0);
+        client_gets(CLIENT_GET("/"), 200);
+    }
+    client_send(hanging, "Host: localhost\r\n\r\n");
+    client_takes(hanging, 200);
+    client_end();
+}
+
+/* V5: as the child has closed what it inherited, the port and the clients are the parent's alone. */
+static void stop_in_place_of_the_parent(void *arg)
+{
+    test_check(rota_page_stop() == ROTA_OK);
+    test_check(write(*(int *)arg, "x", 1) == 1);
+    for (;;)
+        pause();
+}
+
+static void a_child_does_not_keep_the_port(void **state)
+{
+    int ends[2];
+    char byte;
+
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip();
+    client_begin(NULL);
+    int hanging = client_open();
+    client_gets(CLIENT_GET("/"), 200); /* so it has its place */
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        stop_in_place_of_the_parent(&ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    client_end();
+    assert_true(client_is_at_end(hanging));
+    assert_true(is_refused());
+    client_begin(&(rota_page_options){.port = client_port});
+    client_end();
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(hanging);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(there_is_one_in_a_process),
+        test_with_memory(nobody_need_know_the_port),
+        test_with_memory(it_can_be_started_again_where_it_was),
+        test_with_memory(nobody_listens_after_the_end),
+        test_with_memory(threads_may_start_and_stop_it_at_the_same_time),
+        test_with_memory(an_address_is_an_ip_address),
+        test_with_memory(what_the_system_refuses_is_told_by_errno),
+        test_with_memory(whoever_listens_to_the_network_is_asked_by_any_name),
+        test_with_memory(a_loopback_address_is_asked_by_its_own_name),
+        test_with_memory(an_address_may_be_of_version_6),
+        test_with_memory(it_is_started_or_not),
+        test_with_memory(without_a_thread_or_a_descriptor_it_can_be_tried_again),
+        test_with_memory(without_memory_an_answer_says_so),
+        test_with_memory(a_child_has_no_page),
+        test_with_memory(a_child_does_not_keep_the_port),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
