@@ -142,7 +142,7 @@ int rota_metrics_write(int fd);
  * newest takes the place of the oldest. So it can stay on, as a flight recorder: what is written out
  * is the last of it.
  *
- * events   for each thread, rounded up to a power of 2; 0: 16,384, which take 512 KiB
+ * events   for each thread, rounded up to a power of 2; 0: 16,384, which take 384 KiB
  * keep     what is older is not written out; 0: all that is in the rings
  */
 typedef struct rota_recorder_options {
@@ -190,7 +190,8 @@ typedef struct rota_alarm {
  * oldest_queued   0: they may wait for ever. What is not due yet does not wait.
  * cycles          looks for tasks that wait for one another's futures
  * period          between two looks; 0: a quarter of the shorter time above, at least 10 ms
- * alarm           on the watchdog's thread; once for each run, wait or cycle
+ * alarm           on the watchdog's thread; once for each run and cycle, and for a queue once until its
+ *                 first has been young again
  */
 typedef struct rota_watchdog_options {
     rota_ns longest_task;

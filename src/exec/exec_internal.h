@@ -58,7 +58,7 @@ struct rota_executor {
     uint32_t generation;
     rota__link link;
     char name[ROTA_NAME_SIZE];
-    int64_t told; /* the watchdog's */
+    bool is_told; /* the watchdog's: its queue is slow */
 };
 
 /* Gives it a task: as kind->execute. */

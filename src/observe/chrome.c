@@ -89,6 +89,14 @@ static void close_all(chrome *page)
         print_end(page, page->last, false);
 }
 
+static void print_thread(chrome *page, rota_ns time)
+{
+    print_head(page, "M", time);
+    rota__out_print(page->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
+    rota__out_escaped(page->out, page->name);
+    rota__out_print(page->out, "\"}}");
+}
+
 static void note_thread(chrome *page, const rota__event_copy *event)
 {
     switch (rota__event_kind(event)) {
@@ -101,10 +109,7 @@ static void note_thread(chrome *page, const rota__event_copy *event)
         break;
     default:
         memcpy(page->name + sizeof event->value, &event->value, sizeof event->value);
-        print_head(page, "M", event->time);
-        rota__out_print(page->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
-        rota__out_escaped(page->out, page->name);
-        rota__out_print(page->out, "\"}}");
+        print_thread(page, event->time);
     }
 }
 
@@ -149,6 +154,7 @@ static rota__link *copy_next(chrome *page, rota__link *link, size_t *count)
     } else {
         const rota__record *record = ROTA__CONTAINER(link, rota__record, link);
         page->thread = record->thread_id; /* unless the ring tells */
+        memcpy(page->name, record->thread_name, sizeof page->name);
         *count = rota__ring_copy(record->ring, page->events, page->size);
     }
     rota__mutex_unlock(&rota__process_lock);
@@ -163,6 +169,8 @@ static void print_all(chrome *page)
 
     while ((link = copy_next(page, link, &count)) != NULL) {
         page->open = 0;
+        if (count > 0 && rota__event_kind(&page->events[0]) != ROTA__TRACE_THREAD)
+            print_thread(page, page->events[0].time);
         for (size_t i = 0; i < count; i++)
             print_event(page, &page->events[i]);
         close_all(page);

@@ -6,7 +6,8 @@
  * told without.
  *
  *   L1  A task is told of once for each run: a run is known by when it began.
- *   L2  A cycle counts only if nobody in it has done anything since the look before: threads change
+ *   L2  A queue is told of once, until its first was seen to be young again.
+ *   L3  A cycle counts only if nobody in it has done anything since the look before: threads change
  *       what they run and wait for one after the other, and a cycle may seem to be there between.
  */
 #include "observe/observe_internal.h"
@@ -115,9 +116,11 @@ static bool look_at_queue(rota_executor *ex, void *arg)
         return true;
     ex->kind->look(ex, &look);
     age = rota__age(look.oldest);
-    if (age < self->options.oldest_queued || ex->told == look.oldest)
-        return true;
-    ex->told = look.oldest;
+    if (age < self->options.oldest_queued)
+        ex->is_told = false;
+    if (age < self->options.oldest_queued || ex->is_told)
+        return true; /* L2 */
+    ex->is_told = true;
     one.alarm.since = rota__now() - age;
     rota_executor_name(ex, one.executor, sizeof one.executor);
     memcpy(one.task, look.oldest_name, sizeof one.task);
@@ -170,7 +173,7 @@ static bool find_cycle_from(rota__record *record, found *one)
     if (record->cycle_looks == 0 || record->cycle_changes != changes) {
         record->cycle_looks = 1;
         record->cycle_changes = changes;
-        return false; /* L2 */
+        return false; /* L3 */
     }
     is_new = record->cycle_looks == 1;
     record->cycle_looks = 2;
