@@ -11,7 +11,8 @@
  *   api_rubbish.c    calls with arguments that cannot be
  *
  * Threads are the explorer's fibers: they take turns only inside the library's calls, so nothing here
- * needs a lock.
+ * needs a lock. But what a thread has written may be hidden from the others for a while, so whoever
+ * has made something that they will find calls `show` first.
  */
 #ifndef ROTA_TESTS_FUZZ_API_H
 #define ROTA_TESTS_FUZZ_API_H
@@ -28,6 +29,7 @@ rota_ns next_time(void); /* any time, also absurd ones */
 rota_ns next_wait(void); /* one that ends, or is none */
 
 bool may_lack(void);       /* memory and threads may be refused in this run, or have run out */
+void show(void);           /* all that the calling thread has written */
 bool is_actor(void);       /* the calling thread is one of ours, not the library's */
 bool interrupt_self(void); /* false: no memory for it */
 bool is_lack(int code);    /* ROTA_ENOMEM or ROTA_EAGAIN, where they may be */
@@ -101,6 +103,7 @@ struct executor {
     bool has_hook;
     bool is_target; /* steps are submitted to it, by any thread */
     bool is_gone;
+    unsigned users; /* tasks of others that are at it */
     unsigned terminated;
     unsigned before, after; /* calls of its hooks */
     rota_task *kept[KEPT];

@@ -39,8 +39,9 @@ void executor_make(void)
         return;
     is_making = true;
     executor *self = &executors[executor_count];
-    if (executor_fill(self, next_byte()) == ROTA_OK)
-        executor_count++;
+    bool is_made = executor_fill(self, next_byte()) == ROTA_OK;
+    show();
+    executor_count += is_made;
     is_making = false;
 }
 
@@ -312,7 +313,7 @@ static void close_kind(bool is_delayed)
 
         if ((self->kind == DELAYED) != is_delayed)
             continue;
-        self->is_gone = !self->is_target && how % 2 == 0;
+        self->is_gone = !self->is_target && self->users == 0 && how % 2 == 0;
         if (self->is_gone)
             close_at_once(self, how / 2);
         else

@@ -170,8 +170,12 @@ static void release(node *self, rota_future *future)
 
 static void remove_from_queue(node *self, rota_future *future)
 {
-    if (self->kind == TASK && rota_pool_remove(self->executor->handle, future))
+    if (self->kind != TASK || self->executor->is_gone)
+        return;
+    self->executor->users++;
+    if (rota_pool_remove(self->executor->handle, future))
         self->is_removed = true; /* it may have been cancelled before, and stayed there */
+    self->executor->users--;
 }
 
 void node_end_by_hand(node *self, unsigned how)

@@ -216,6 +216,7 @@ void step_make(void)
                              || (status == ROTA_EINVAL && kind == AGAIN)
                              || (kind == AGAIN && status == ROTA_EREJECTED));
     check_status(status, (future != NULL) == (status == ROTA_OK));
+    show();
     self->future = future;
     if (status != ROTA_OK)
         ex_check(self->runs == 0);

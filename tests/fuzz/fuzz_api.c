@@ -72,6 +72,11 @@ void fail_status(const char *file, int line, int status, const char *condition)
     ex_fail(file, line, text);
 }
 
+void show(void)
+{
+    memory_drain(ex_running);
+}
+
 bool is_actor(void)
 {
     return acts[ex_running->id];
@@ -88,6 +93,7 @@ static void accept(node *self, job *job, int status, rota_future *future)
         job_refused(job);
         return;
     }
+    show();
     self->job = job;
     self->future = future;
     job->node = self;
@@ -160,6 +166,7 @@ static void make_promise(void)
         return;
     int status = rota_promise_new(&future);
     check_status(status, status == ROTA_OK || is_lack(status));
+    show();
     self->future = future;
 }
 
