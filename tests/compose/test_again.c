@@ -370,6 +370,42 @@ static void cancelled_by_an_attempt(void **state)
     assert_int_equal(probe.runs, 1);
 }
 
+static void cancel_as_it_is_taken(size_t nth, void *arg)
+{
+    (void)nth;
+    cancel_all(arg);
+}
+
+/* Y2: as the executor takes the second, before it is known to be under way: it does not run. */
+static void cancelled_as_the_second_is_submitted(void **state)
+{
+    retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
+    test_manual_on_taken(manual, cancel_as_it_is_taken, NULL);
+    run_attempt(1);
+    comes_after(FIRST);
+    test_has_ended(out, TEST_CANCELLED, NULL);
+    run_attempt(0);
+    assert_int_equal(probe.runs, 1);
+    assert_int_equal(timers(), 0);
+}
+
+static bool cancel_and_go_on(int code, void *ctx)
+{
+    (void)code;
+    cancel_all(ctx);
+    return true;
+}
+
+/* Y2: by who is asked, just before the timer is set: that goes as well. */
+static void cancelled_by_who_is_asked(void **state)
+{
+    retry((rota_retry_options){.attempts = 3, .first_delay = FIRST, .retries = cancel_and_go_on});
+    run_attempt(1);
+    test_has_ended(out, TEST_CANCELLED, NULL);
+    assert_int_equal(timers(), 0);
+    assert_int_equal(probe.runs, 1);
+}
+
 /* -- Executors that refuse and drop ------------------------------------------------------- */
 
 /* OWN-05: refused at first it is not begun, and the argument is the caller's. */
@@ -575,6 +611,8 @@ int main(void)
         with_attempts(cancelled_before_the_second),
         with_attempts(completed_by_hand),
         with_attempts(cancelled_by_an_attempt),
+        with_attempts(cancelled_as_the_second_is_submitted),
+        with_attempts(cancelled_by_who_is_asked),
         with_attempts(the_first_can_be_refused),
         with_attempts(the_second_can_be_refused),
         with_attempts(an_attempt_can_be_dropped),
