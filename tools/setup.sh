@@ -39,12 +39,14 @@ for word; do
         need libclang-rt-14-dev sh -c 'ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*'
         need strace command -v strace
         need stress-ng command -v stress-ng
+        need systemtap-sdt-dev sh -c 'echo "#include <sys/sdt.h>" | gcc -E -'
         ;;
     night)
         for architecture in arm64 i386; do
             dpkg --print-foreign-architectures 2>/dev/null | grep -q "^$architecture$" ||
                 foreign="$foreign $architecture"
         done
+        need prometheus command -v promtool
         need valgrind command -v valgrind
         need qemu-user command -v qemu-aarch64
         need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc

@@ -41,6 +41,8 @@ typedef struct rota__span {
     rota__trace_record *record; /* or NULL: there was no memory */
     struct rota__cell *cell;
     rota_ns begun;
+    bool follows; /* by who begins it: one task of a queue after the other, and nothing between */
+    bool is_shown;
 } rota__span;
 
 typedef enum rota__trace_event {

@@ -39,6 +39,8 @@ typedef struct rota__look {
 void rota__look_at_oldest(rota__look *look, const rota_task *task); /* which is queued now */
 
 typedef struct rota__executor_kind {
+    bool
+        has_queue; /* from which each worker takes one task after the other, and does nothing else */
     int (*execute)(rota_executor *ex, rota_task *task); /* E1 */
     int (*shutdown)(rota_executor *ex);
     /* What had not started goes into *drained, or, if that is NULL, is discarded, which needs no

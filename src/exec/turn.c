@@ -152,9 +152,10 @@ static void begin_span(rota__turn *now, rota__span *span)
     const rota__tracer *tracer = rota__tracer_now();
 
     ROTA__PROBE3(task__begin, now->executor, now->task, now->task->call.name);
-    if (ROTA__LIKELY(tracer == NULL))
+    if (ROTA__LIKELY(tracer == NULL) || now->executor == NULL)
         return;
     span->tracer = tracer;
+    span->follows = !now->has_hooks && now->executor->kind->has_queue;
     now->span = span;
     tracer->begin(span, now->executor, now->task);
 }
@@ -164,9 +165,9 @@ void rota__turn_run(rota__turn *now)
     const rota_hooks *hooks = now->hooks;
     rota__span span;
 
-    begin_span(now, &span);
     now->has_hooks = hooks->before_execute != NULL || hooks->after_execute != NULL
                      || hooks->unobserved_failure != NULL;
+    begin_span(now, &span);
     if (now->has_hooks)
         begin_apart(&now->execution);
     rota__os_guarded(begin_and_run, turn_torn, now);

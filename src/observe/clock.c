@@ -49,8 +49,8 @@ static void look(uint64_t *tick, rota_ns *time)
 
 static void calibrate(void)
 {
-    uint64_t last_tick;
-    rota_ns last_time;
+    uint64_t last_tick = 0;
+    rota_ns last_time = 0;
 
     look(&first_tick, &first_time);
     do

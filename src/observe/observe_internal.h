@@ -111,6 +111,8 @@ typedef struct rota__record {
     unsigned cell_count;
     rota__ring *ring;
     uint32_t introduced; /* the owner's: in this session of the recorder it said who it is */
+    rota_ns ended;       /* likewise: its last task, that was not inside of another */
+    unsigned inside;     /* likewise: tasks that it runs */
 
     struct { /* the owner's */
         const char *name;

@@ -76,6 +76,8 @@ static ROTA__NOINLINE rota__record *take_one(rota_thread *self)
         record->introduced = 0;
         record->thread_id = rota__os_thread_id();
         rota__os_thread_name(record->thread_name);
+        record->inside = 0;
+        record->ended = 0;
         rota__store_relaxed(&record->depth, 0);
         rota__store_relaxed(&record->awaited, 0);
         self->record = &record->trace;
@@ -238,6 +240,20 @@ static void note_wait(const rota__span *span, rota__record *record, const rota_t
                         span->begun, waited);
 }
 
+/*
+ * What was in the queue already when the thread ended the task before, it has taken at once: so that
+ * look at the clock serves for both. What came later it may have waited for.
+ */
+static rota_ns begin_time(const rota__span *span, const rota__record *record, const rota_task *task)
+{
+    int64_t stamped = rota__task_stamp(task);
+
+    if (span->follows && record->inside == 0 && stamped < 0 && stamped != ROTA__NOT_SCHEDULED
+        && stamped - INT64_MIN - 1 <= record->ended)
+        return record->ended;
+    return rota__ticks();
+}
+
 static void begin(rota__span *span, const void *executor, const void *task)
 {
     rota__record *record = mine();
@@ -249,9 +265,12 @@ static void begin(rota__span *span, const void *executor, const void *task)
     if (span->cell == NULL)
         return;
     span->record = &record->trace;
-    span->begun = rota__ticks();
+    span->begun = begin_time(span, record, task);
+    record->inside++;
     note_wait(span, record, task);
-    push(record, span, task);
+    span->is_shown = has(ROTA__WATCHES);
+    if (span->is_shown)
+        push(record, span, task);
     if (has(ROTA__RECORDS))
         rota__ring_note(record, ROTA__TRACE_BEGIN, span->cell->executor, span->cell->name,
                         span->begun, 0);
@@ -267,7 +286,10 @@ static void end(rota__span *span, bool has_failed)
         return;
     record = ROTA__CONTAINER(span->record, rota__record, trace);
     now = rota__ticks();
-    pop(record);
+    record->inside--;
+    record->ended = now;
+    if (span->is_shown)
+        pop(record);
     rota__tally_add(&cell->running, now - span->begun);
     rota__store_relaxed(&cell->completed, rota__load_relaxed(&cell->completed) + 1);
     if (has_failed)

@@ -221,6 +221,7 @@ static void pool_free(rota_executor *ex)
 }
 
 static const rota__executor_kind pool_kind = {
+    .has_queue = true,
     .execute = pool_execute,
     .shutdown = rota__pool_shutdown,
     .shutdown_now = rota__pool_shutdown_now,
