@@ -194,11 +194,11 @@ static size_t host_size(rota__http_part value)
     return (size_t)((colon != NULL ? colon : end) - value.text);
 }
 
-static bool is_port(rota__http_part part) /* a colon and digits, or nothing */
+static bool is_port(rota__http_part part) /* behind its colon: digits, or nothing */
 {
     enum { LONGEST = 6 };
 
-    if (part.size > LONGEST || (part.size > 0 && part.text[0] != ':'))
+    if (part.size > LONGEST)
         return false;
     for (size_t i = 1; i < part.size; i++) {
         if (!is_digit(part.text[i]))

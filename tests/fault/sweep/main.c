@@ -22,7 +22,7 @@ const sweep_part
             &sweep_pool,      &sweep_reject, &sweep_sched,       &sweep_factory,
             &sweep_compose,   &sweep_again,  &sweep_completion,  &sweep_forkjoin,
             &sweep_completer, &sweep_common, /* makes the common pool, whose threads and memory stay, or come and go */
-            &sweep_inside,    &sweep_tree,   &sweep_parallel,
+            &sweep_inside,    &sweep_tree,   &sweep_parallel,    &sweep_page,
 };
 const size_t sweep_part_count = sizeof sweep_parts / sizeof sweep_parts[0];
 

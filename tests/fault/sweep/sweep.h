@@ -147,6 +147,7 @@ extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool,
 extern const sweep_part sweep_sched, sweep_factory, sweep_compose, sweep_again, sweep_completion;
 extern const sweep_part sweep_forkjoin, sweep_completer;
 extern const sweep_part sweep_common, sweep_inside, sweep_tree, sweep_parallel;
+extern const sweep_part sweep_page;
 
 /* -- The engine (engine.c) ------------------------------------------------------------------- */
 
