@@ -87,7 +87,7 @@ void rota__executor_leave(rota_executor *ex);
 /* With rota__process_lock held: the one of that number, if it is there. */
 rota_executor *rota__executor_numbered(uint32_t number);
 
-/* How many bytes the character has that begins there; 0: it is none (UTF-8, RFC 3629). */
+/* How many bytes the character has that begins there; 0: it is none (UTF-8, RFC 3629), or controls. */
 size_t rota__character(const char *at);
 
 /* -- Tasks ---------------------------------------------------------------- */

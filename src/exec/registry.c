@@ -78,6 +78,8 @@ size_t rota__character(const char *at)
     if (first > 0xf4 || (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
         || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
         return 0;
+    if (first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0)) /* it controls */
+        return 0;
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
@@ -91,7 +93,7 @@ static bool is_name(const char *name)
         return false;
     for (const char *at = name; *at != '\0';) {
         size_t step = rota__character(at);
-        if (step == 0 || (unsigned char)*at < ' ' || *at == 0x7f)
+        if (step == 0)
             return false;
         at += step;
     }

@@ -18,15 +18,15 @@ static void copy(char *to, const char *name)
 
     while (*name != '\0') {
         size_t step = rota__character(name);
-        bool is_good = step > 1 || (step == 1 && (unsigned char)*name >= ' ' && *name != 0x7f);
-        if (length + (is_good ? step : 1) >= ROTA_NAME_SIZE)
+        size_t bytes = step > 0 ? step : 1;
+        if (length + bytes >= ROTA_NAME_SIZE)
             break;
-        if (is_good)
+        if (step > 0)
             memcpy(to + length, name, step);
         else
             to[length] = '?';
-        length += is_good ? step : 1;
-        name += is_good ? step : 1;
+        length += bytes;
+        name += bytes;
     }
     to[length] = '\0';
 }

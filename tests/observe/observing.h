@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observing.h - tests of what is observed: it is on in them, and afterwards all memory is back.
+ */
+#ifndef ROTA_TEST_OBSERVING_H
+#define ROTA_TEST_OBSERVING_H
+
+#include "observe/observe_internal.h"
+#include "pools.h"
+#include "rota_test_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static inline int observing_before(void **state)
+{
+    return test_memory_before(state) + rota_observe(true);
+}
+
+/* What was there: modes are off, and threads have no records. */
+static inline int observing_after(void **state)
+{
+    int status = rota_observe(false) + rota_watchdog_stop() + rota_recorder_stop();
+
+    rota__observe_forget();
+    return test_memory_after(state) + status;
+}
+
+static inline int observing_before_in_time(void **state)
+{
+    test_clock_install();
+    return observing_before(state);
+}
+
+static inline int observing_after_in_time(void **state)
+{
+    int status = observing_after(state);
+
+    test_clock_remove();
+    return status;
+}
+
+#define test_observed(test) cmocka_unit_test_setup_teardown(test, observing_before, observing_after)
+
+/* The same with the virtual clock. */
+#define test_observed_in_time(test) \
+    cmocka_unit_test_setup_teardown(test, observing_before_in_time, observing_after_in_time)
+
+static inline rota_figures observing_figures(rota_executor *ex)
+{
+    rota_figures figures;
+
+    assert_ok(rota_figures_get(ex, &figures));
+    return figures;
+}
+
+/* -- By the names of tasks ------------------------------------------------------------------- */
+
+typedef struct observing_search {
+    const char *name;
+    rota_task_figures found; /* the name is NULL: none */
+    unsigned visited;
+} observing_search;
+
+static inline bool observing_compare(const rota_task_figures *figures, void *arg)
+{
+    observing_search *search = arg;
+
+    search->visited++;
+    if (strcmp(figures->name, search->name) == 0)
+        search->found = *figures;
+    return true;
+}
+
+/* Those of one name, which need not be there. */
+static inline rota_task_figures observing_task(rota_executor *ex, const char *name)
+{
+    observing_search search = {.name = name};
+
+    assert_ok(rota_figures_by_task(ex, observing_compare, &search));
+    return search.found;
+}
+
+/* -- Texts ----------------------------------------------------------------------------------- */
+
+/* What is printed, to be freed. */
+static inline char *observing_printed(int (*print)(FILE *file))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+
+    assert_non_null(file);
+    assert_ok(print(file));
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static inline unsigned observing_occurs(const char *text, const char *part)
+{
+    unsigned count = 0;
+
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+#endif
