@@ -2,8 +2,8 @@
 /*
  * os.h - what the library asks of a system, and nothing more.
  *
- * This folder alone makes system calls, calls pthread functions and asks which
- * platform it is on. Each function promises the least that its callers can
+ * This folder alone makes system calls (but for the files and sockets of src/observe),
+ * calls pthread functions and asks which platform it is on. Each function promises the least that its callers can
  * live with: a wait may end for no reason, a name may be cut, a CPU may not be
  * pinned. linux.c and posix.c each implement the first three groups, the build
  * chooses one; thread.c and guard.c serve both.
