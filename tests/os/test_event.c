@@ -134,6 +134,7 @@ static void *signal_with_cancel_pending(void *arg)
     const rota__os_event *event = arg;
 
     pthread_cancel(pthread_self());
+    rota__os_event_clear(event);
     rota__os_event_signal(event);
     rota__os_event_close(&event[1]);
     pthread_testcancel();
@@ -156,6 +157,44 @@ static void signals_are_no_cancellation_points(void **state)
     rota__os_event_close(&events[0]);
 }
 
+static void cancellation_is_enabled(void)
+{
+    int state;
+
+    assert_int_equal(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state), 0);
+    assert_int_equal(state, PTHREAD_CANCEL_ENABLE);
+}
+
+/* GEN-14: whether a thread can be cancelled is left as it was. */
+static void cancellation_is_left_as_it_was(void **state)
+{
+    rota__os_event event;
+
+    assert_ok(rota__os_event_open(&event));
+    cancellation_is_enabled();
+    rota__os_event_signal(&event);
+    cancellation_is_enabled();
+    rota__os_event_clear(&event);
+    assert_false(is_readable(event.readable));
+    cancellation_is_enabled();
+    rota__os_event_close(&event);
+    cancellation_is_enabled();
+}
+
+/* Whatever the system says: errno is the caller's. */
+static void errno_is_left_as_it_was(void **state)
+{
+    const rota__os_event none = {-1, -1};
+
+    errno = EDOM;
+    rota__os_event_signal(&none);
+    assert_int_equal(errno, EDOM);
+    rota__os_event_clear(&none);
+    assert_int_equal(errno, EDOM);
+    rota__os_event_close(&none);
+    assert_int_equal(errno, EDOM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_refusal_is_reported),
         cmocka_unit_test(running_out_of_descriptors_is_reported),
         cmocka_unit_test(signals_are_no_cancellation_points),
+        cmocka_unit_test(cancellation_is_left_as_it_was),
+        cmocka_unit_test(errno_is_left_as_it_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

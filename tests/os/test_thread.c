@@ -245,6 +245,59 @@ static void a_join_is_no_cancellation_point(void **state)
     assert_int_equal(pthread_join(joiner, NULL), 0);
 }
 
+/* -- The signal of an interrupt ----------------------------------------------------------- */
+
+static void handle(int signal)
+{
+    (void)signal;
+}
+
+static void handle_in_full(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info, (void)context;
+}
+
+/* The handler after rota__os_signal_prepare. */
+static struct sigaction prepared(struct sigaction action)
+{
+    struct sigaction before, after;
+
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    assert_true(rota__os_signal_prepare(SIGUSR1));
+    assert_int_equal(sigaction(SIGUSR1, &before, &after), 0);
+    return after;
+}
+
+/* A program's own handler stays, of either kind. */
+static void a_handler_of_the_program_stays(void **state)
+{
+    struct sigaction full = {.sa_sigaction = handle_in_full, .sa_flags = SA_SIGINFO};
+
+    assert_true(prepared((struct sigaction){.sa_handler = handle}).sa_handler == handle);
+    assert_true(prepared(full).sa_sigaction == handle_in_full);
+}
+
+/* Without one, a signal makes system calls return, and does nothing else. */
+static void without_a_handler_there_is_one_that_does_nothing(void **state)
+{
+    void (*const defaults[])(int) = {SIG_DFL, SIG_IGN};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct sigaction after = prepared((struct sigaction){.sa_handler = defaults[i]});
+        assert_true(after.sa_handler != SIG_DFL && after.sa_handler != SIG_IGN);
+        assert_false(after.sa_flags & SA_RESTART);
+    }
+}
+
+/* Signals that cannot be handled, and numbers of none. */
+static void some_signals_cannot_be_prepared(void **state)
+{
+    assert_false(rota__os_signal_prepare(SIGKILL));
+    assert_false(rota__os_signal_prepare(SIGSTOP));
+    assert_false(rota__os_signal_prepare(-1));
+    assert_false(rota__os_signal_prepare(100000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +311,9 @@ int main(void)
         cmocka_unit_test(all_signals_are_blocked),
         cmocka_unit_test(a_refused_start_changes_nothing),
         cmocka_unit_test(a_join_is_no_cancellation_point),
+        cmocka_unit_test(a_handler_of_the_program_stays),
+        cmocka_unit_test(without_a_handler_there_is_one_that_does_nothing),
+        cmocka_unit_test(some_signals_cannot_be_prepared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

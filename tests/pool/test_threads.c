@@ -91,6 +91,28 @@ static void threads_have_the_name_and_their_number(void **state)
     assert_string_equal(selves.of[1].name, "same");
 }
 
+static void *look_and_end_thread(void *arg)
+{
+    look_at_self(arg);
+    pthread_exit(NULL);
+}
+
+/* FACT-08: who comes for one that has ended has a number of its own. */
+static void no_number_is_used_twice(void **state)
+{
+    struct selves selves = {.count = 0};
+
+    if (!test_is_linux())
+        skip();
+    rota_executor *pool = pool_of((rota_threads){0}, 1);
+    test_barrier_init(&selves.all, 1);
+    for (unsigned i = 0; i < 3; i++)
+        assert_ok(rota_execute(pool, look_and_end_thread, &selves));
+    assert_ok(rota_close(pool));
+    assert_true(has_name(&selves, "rota-0") && has_name(&selves, "rota-1")
+                && has_name(&selves, "rota-2"));
+}
+
 /* FACT-08: "are cut, not an error". */
 static void names_that_are_too_long_are_cut(void **state)
 {
@@ -589,6 +611,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_memory(threads_have_the_name_and_their_number),
+        test_with_memory(no_number_is_used_twice),
         test_with_memory(names_that_are_too_long_are_cut),
         test_with_memory(threads_have_the_stack_that_was_asked_for),
         test_with_memory(threads_are_pinned_to_their_cpus_in_turn),
