@@ -16,7 +16,8 @@ enum { MOST_CELLS = 256 }; /* of a thread */
 
 rota__list rota__records = {{&rota__records.head, &rota__records.head}};
 
-static rota__atomic(uint32_t) modes; /* of rota__mode; changed under the lock */
+static rota__atomic(uint32_t) modes;   /* of rota__mode; changed under the lock */
+static rota__atomic(int64_t) on_since; /* likewise: all that threads ran since then was seen */
 
 static bool has(rota__mode mode)
 {
@@ -249,7 +250,8 @@ static rota_ns begin_time(const rota__span *span, const rota__record *record, co
     int64_t stamped = rota__task_stamp(task);
 
     if (span->follows && record->inside == 0 && stamped < 0 && stamped != ROTA__NOT_SCHEDULED
-        && stamped - INT64_MIN - 1 <= record->ended)
+        && stamped - INT64_MIN - 1 <= record->ended
+        && record->ended > rota__load_relaxed(&on_since))
         return record->ended;
     return rota__ticks();
 }
@@ -335,6 +337,8 @@ int rota__mode_set(rota__mode mode, bool on)
     rota__mutex_lock(&rota__process_lock);
     rota__ticks_prepare();
     now = rota__load_relaxed(&modes);
+    if (now == 0)
+        rota__store_relaxed(&on_since, rota__ticks());
     now = on ? now | mode : now & ~(uint32_t)mode;
     rota__store_relaxed(&modes, now);
     rota__store_release(&rota__the_tracer, now != 0 ? &tracer : NULL); /* pairs with its users */
