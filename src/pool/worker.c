@@ -158,10 +158,10 @@ static void leave_registry(void *arg)
     strike_off(pool, worker);
     rota__list_append(&pool->ended, &worker->link);
     rota__mutex_unlock(&pool->lock);
+    rota__queue_send_producers_away(pool->queue); /* P7 */
     rota__pool_try_terminate(pool);
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
-        rota__pool_rescue(pool, true);
-    rota__queue_send_producers_away(pool->queue); /* P7 */
+        rota__pool_rescue(pool, true); /* the last touch: a task may end the thread once more */
 }
 
 static void leave(rota__worker *worker)
@@ -350,21 +350,44 @@ static bool must_run_it_here(rota__pool *pool, bool may_wait)
     }
 }
 
-void rota__pool_rescue(rota__pool *pool, bool may_wait)
+typedef struct rescue {
+    rota__pool *pool;
+    bool may_wait;
+    rota__visit visit; /* E3 */
+} rescue;
+
+static void run_queued(void *arg)
 {
-    rota__visit visit;
+    rescue *mine = arg;
+    rota_queue *queue = mine->pool->queue;
     void *task;
 
-    rota__visit_begin(&visit, &pool->executor); /* E3 */
-    while (must_run_it_here(pool, may_wait)) {
-        int status = may_wait ? rota_queue_poll_timed(pool->queue, ROTA__RETRY, &task)
-                              : pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL);
+    while (must_run_it_here(mine->pool, mine->may_wait)) {
+        int status = mine->may_wait ? rota_queue_poll_timed(queue, ROTA__RETRY, &task)
+                                    : queue->kind->remove(queue, &task, ROTA__FRONT, NULL);
         if (status == ROTA_OK)
-            rota__pool_run_task(pool, NULL, task);
-        else if (!may_wait)
+            rota__pool_run_task(mine->pool, NULL, task);
+        else if (!mine->may_wait)
             break;
     }
-    rota__visit_end(&visit);
+}
+
+/* One of them ended the thread, which runs the rest before it goes: GEN-14. */
+static void rescue_torn(void *arg)
+{
+    rescue *mine = arg;
+
+    rota__visit_end(&mine->visit);
+    rota__pool_rescue(mine->pool, mine->may_wait);
+}
+
+void rota__pool_rescue(rota__pool *pool, bool may_wait)
+{
+    rescue mine = {.pool = pool, .may_wait = may_wait};
+
+    rota__visit_begin(&mine.visit, &pool->executor);
+    rota__os_guarded(run_queued, rescue_torn, &mine);
+    rota__visit_end(&mine.visit);
     rota__pool_try_terminate(pool); /* it may have taken what that waited for */
 }
 

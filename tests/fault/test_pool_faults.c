@@ -671,13 +671,15 @@ static void tear_the_last_worker(bool shut_down)
     test_gate_init(&gate);
     assert_ok(rota_execute(pool, end_thread, &gate));
     test_await_count(&gate.begun, 1);
-    for (int i = 0; i < QUEUED; i++)
+    for (int i = 0; i < QUEUED; i++) {
         assert_ok(rota_execute(pool, test_count, &runs));
+        assert_ok(rota_execute(pool, end_thread, &gate)); /* also who stands in for a worker */
+    }
     refuse_threads(1, true);
     if (shut_down)
         assert_ok(rota_shutdown(pool));
     test_gate_open(&gate);
-    test_await_completed(pool, QUEUED + 1);
+    test_await_completed(pool, 2 * QUEUED + 1);
     refuse_threads(0, false);
     assert_ok(rota_close(pool));
     assert_int_equal(runs, QUEUED);
