@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - what the page says of each act, and which pictures it shows. */
+#include "charts.h"
+#include "page.h"
+#include "text.h"
+#include <string.h>
+
+static void heading(FILE *file, unsigned act, const char *title)
+{
+    fprintf(file, "<h2><i class=\"b%u\"></i>%s</h2>\n", act, title);
+}
+
+/* -- At a glance ----------------------------------------------------------------------------- */
+
+static void card(FILE *file, unsigned act, const char *number, const char *about)
+{
+    fprintf(file, "<div class=\"card t%u\"><b>%s</b><span>%s</span></div>\n", act, number, about);
+}
+
+static void cards(FILE *file, const tour *t)
+{
+    const sort_case *all = &t->sort.of[t->sort.cases - 1];
+    char about[160], times[40];
+
+    fputs("<div class=\"cards\">\n", file);
+    snprintf(about, sizeof about, "requests a second; 99 %% were answered within %s",
+             text_time(rota_histogram_quantile(&t->web.latency, 0.99)).s);
+    card(file, ACT_WEB,
+         text_count((uint64_t)((double)t->web.requests * 1e9 / (double)t->web.length)).s, about);
+    snprintf(about, sizeof about, "is the most that half of %s timed runs were late",
+             text_count(t->jobs.late.count).s);
+    card(file, ACT_JOBS, text_time(rota_histogram_quantile(&t->jobs.late, 0.5)).s, about);
+    snprintf(times, sizeof times, "%.24s\u00d7", text_number(sort_speedup(&t->sort)).s);
+    snprintf(about, sizeof about, "as fast as one worker are %s, at sorting %s ints", all->name,
+             text_count(t->sort.n).s);
+    card(file, ACT_SORT, times, about);
+    card(file, ACT_PIPELINE, text_count(t->pipeline.items).s,
+         "items through a pipeline that fails now and then: each has its answer");
+    fputs("</div>\n", file);
+}
+
+static unsigned act_of(const lane_group *group)
+{
+    static const char *const names[ACTS] = {"web", "jobs", "sort", "pipeline"};
+
+    for (unsigned i = 0; i < ACTS; i++) {
+        if (strcmp(group->name, names[i]) == 0)
+            return i;
+    }
+    return 0;
+}
+
+static void all_threads(FILE *file, const tour *t)
+{
+    fputs("<h2>Every thread, all the time</h2>\n<p class=\"say\">A row for each worker thread; the "
+          "fuller "
+          "it is, the busier the thread. The acts follow one another.</p>\n<div class=\"grid2\">",
+          file);
+    chart_all_lanes(file, t->begin, t->begin + t->length, act_of);
+    fputs("</div>\n", file);
+}
+
+/* -- The acts -------------------------------------------------------------------------------- */
+
+static void web(FILE *file, const web_result *r)
+{
+    heading(file, ACT_WEB, "A web server");
+    fprintf(
+        file,
+        "<p class=\"say\">One thread waits for all sockets with epoll; a pool of %u makes the "
+        "pages; "
+        "results come back through a descriptor. A second process keeps %d connections busy, each "
+        "with one request at a time. The server answered %s requests and the client got %s answers."
+        "</p>\n<div class=\"grid2\">\n",
+        r->figures.threads, WEB_CONNECTIONS, text_count(r->served).s, text_count(r->requests).s);
+    chart_rate(file, &(rate_chart){"Requests", "requests a second", r->in_slot, r->slots, WEB_SLOT,
+                                   ACT_WEB});
+    chart_histogram(file,
+                    &(histogram_chart){.title = "From request to answer, as the client sees it",
+                                       .what = "requests",
+                                       .of = &r->latency,
+                                       .colour = ACT_WEB});
+    chart_histogram(file, &(histogram_chart){.title = "Waiting for a thread, in the pool",
+                                             .what = "tasks",
+                                             .of = &r->figures.waiting,
+                                             .colour = ACT_WEB});
+    chart_histogram(file, &(histogram_chart){.title = "Making the page",
+                                             .what = "tasks",
+                                             .of = &r->figures.running,
+                                             .colour = ACT_WEB});
+    chart_zoom(file, &(zoom_chart){"10 ms of it, task by task",
+                                   {&r->lanes},
+                                   {"GET /hello", "GET /primes", "GET /picture"},
+                                   {NULL}});
+    fputs("</div>\n", file);
+}
+
+static void jobs(FILE *file, const jobs_result *r)
+{
+    heading(file, ACT_JOBS, "Timed jobs");
+    fprintf(
+        file,
+        "<p class=\"say\">A scheduled pool of two threads runs three periodic jobs and %s single "
+        "ones, while %s more tasks wait for their hour, which costs nothing. How late does each "
+        "run "
+        "begin? Never early.</p>\n<div class=\"grid2\">\n",
+        text_count(r->job[JOBS - 1].late.count).s, text_count(r->sleepers).s);
+    for (unsigned i = 0; i < JOBS; i++) {
+        char title[64];
+        snprintf(title, sizeof title, "Lateness: %s", r->job[i].name);
+        chart_histogram(file, &(histogram_chart){.title = title,
+                                                 .what = "runs",
+                                                 .of = &r->job[i].late,
+                                                 .range = &r->late,
+                                                 .colour = ACT_JOBS});
+    }
+    chart_zoom(file, &(zoom_chart){"60 ms of it, run by run",
+                                   {&r->lanes},
+                                   {r->job[0].name, r->job[1].name, r->job[2].name, r->job[3].name},
+                                   {NULL}});
+    fputs("</div>\n", file);
+}
+
+static void sort(FILE *file, const sort_result *r)
+{
+    bar times[SORT_CASES] = {{0}}, faster[SORT_CASES] = {{0}};
+
+    for (unsigned i = 0; i < r->cases; i++) {
+        const sort_case *c = &r->of[i];
+        double gain = (double)r->of[1].took / (double)c->took;
+        unsigned colour = c->workers == 0 ? 4 : ACT_SORT;
+        times[i] = (bar){.name = c->name, .value = (double)c->took, .colour = colour};
+        faster[i] = (bar){.name = c->name, .value = gain, .colour = colour};
+        faster[i].ideal = c->workers;
+        snprintf(times[i].text, sizeof times[i].text, "%.24s\u00a0s",
+                 text_number((double)c->took / 1e9).s);
+        snprintf(faster[i].text, sizeof faster[i].text, "%.24s\u00d7", text_number(gain).s);
+    }
+    heading(file, ACT_SORT, "A sort, divided");
+    fprintf(file,
+            "<p class=\"say\">%s random ints, by <code>qsort</code> of the C library and by "
+            "<code>rota_parallel_sort</code>, which is stable. The results are the same%s.</p>\n"
+            "<div class=\"grid2\">\n",
+            text_count(r->n).s, r->rounds > 1 ? "; of two rounds the better counts" : "");
+    chart_bars(file, "Time, in seconds: shorter is better", times, r->cases);
+    chart_bars(file, "Speed-up beside one worker; pale: the ideal", faster, r->cases);
+    fputs("</div>\n", file);
+}
+
+static void flow(FILE *file)
+{
+    fputs("<ol class=\"flow\"><li>fetch, up to 4 times</li><li>within 100 ms</li><li>checksum and "
+          "shrink, "
+          "side by side</li><li>both</li><li>or else a substitute</li></ol>\n",
+          file);
+}
+
+static void outcomes(FILE *file, const pipeline_result *r)
+{
+    bar bars[] = {
+        {.name = "at the first try", .value = r->at_once, .colour = ACT_PIPELINE},
+        {.name = "at another try", .value = r->again, .colour = 0},
+        {.name = "a substitute: every try failed", .value = r->failed, .colour = 4},
+        {.name = "a substitute: it took too long", .value = r->late, .colour = 1},
+    };
+
+    for (unsigned i = 0; i < 4; i++)
+        snprintf(bars[i].text, sizeof bars[i].text, "%.24s", text_count((uint64_t)bars[i].value).s);
+    chart_parts(file, "How the items ended", bars, 4);
+}
+
+static void pipeline(FILE *file, const pipeline_result *r)
+{
+    heading(file, ACT_PIPELINE, "A pipeline of futures");
+    fprintf(
+        file,
+        "<p class=\"say\">%s items, 32 at a time. Fetching is waiting, as for a network, and fails "
+        "or "
+        "hangs now and then, on purpose: %s tries were made. Nothing blocks a thread but the fetch "
+        "itself.</p>\n",
+        text_count(r->items).s, text_count(r->attempts).s);
+    flow(file);
+    fputs("<div class=\"grid2\">\n", file);
+    outcomes(file, r);
+    chart_histogram(file, &(histogram_chart){.title = "From begin to answer",
+                                             .what = "items",
+                                             .of = &r->took,
+                                             .colour = ACT_PIPELINE});
+    chart_histogram(file, &(histogram_chart){.title = "Steps: waiting for a thread",
+                                             .what = "steps",
+                                             .of = &r->stepping.waiting,
+                                             .colour = ACT_PIPELINE});
+    chart_histogram(file, &(histogram_chart){.title = "Steps: running",
+                                             .what = "steps",
+                                             .of = &r->stepping.running,
+                                             .colour = ACT_PIPELINE});
+    chart_zoom(file, &(zoom_chart){"120 ms of it, task by task",
+                                   {&r->fetch_lanes, &r->step_lanes},
+                                   {"fetch", ""},
+                                   {NULL, "checksum, shrink"}});
+    fputs("</div>\n", file);
+}
+
+void report_print(const tour *t, FILE *file)
+{
+    page_begin(file, t);
+    cards(file, t);
+    all_threads(file, t);
+    web(file, &t->web);
+    jobs(file, &t->jobs);
+    sort(file, &t->sort);
+    pipeline(file, &t->pipeline);
+    page_end(file);
+}
