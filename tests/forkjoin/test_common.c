@@ -6,6 +6,7 @@
 #include "forkjoin.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static void set_parallelism(const char *value)
 {
@@ -333,6 +334,35 @@ static void the_process_may_end_at_any_time(void **state)
     }
 }
 
+static bool is_counted;
+static size_t live_before;
+
+/* After the library's own. */
+__attribute__((destructor(101))) static void count_what_is_left(void)
+{
+    if (is_counted && test_memory_live() > live_before)
+        _exit(STATUS + 1);
+}
+
+static void leave_when_quiet(void *arg)
+{
+    test_fib_task f = {ROTA_FJ(test_fib), 8, 0};
+
+    (void)arg;
+    set_parallelism("0"); /* so that the end waits for no thread */
+    test_check(rota_thread_self() != NULL);
+    live_before = test_memory_live();
+    is_counted = true;
+    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK);
+    exit(STATUS);
+}
+
+/* A pool that nobody uses is freed, for tools that look for what is left. */
+static void a_quiet_pool_goes_with_the_process(void **state)
+{
+    assert_int_equal(test_in_child(leave_when_quiet, NULL), STATUS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,7 +375,9 @@ int main(void)
         cmocka_unit_test(without_threads_who_waits_does_the_work),
         cmocka_unit_test(with_one_thread_tasks_run_that_nobody_joins),
         cmocka_unit_test(the_process_may_end_at_any_time),
+        cmocka_unit_test(a_quiet_pool_goes_with_the_process),
     };
 
+    test_memory_install();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
