@@ -57,7 +57,7 @@ NOT_CODE = [  # comments, strings, the preprocessor; and checks, which change no
     re.compile(r"^#(?:.*\\\n)*.*$", re.M),
     re.compile(r"\b(?:ROTA__ASSERT|_Static_assert)\([^;]*;"),
 ]
-HEAD = re.compile(r"[A-Za-z][^=;]*?\b(\w+)\(")
+HEAD = re.compile(r"(?:__attribute__\(\(.*?\)\) )?[A-Za-z_][^=;(]*?\b(\w+)\(")
 
 
 class Mutant:
