@@ -172,7 +172,7 @@ int rota_recorder_on_signal(int signal, const char *path);
 typedef enum rota_alarm_kind {
     ROTA_ALARM_TASK,  /* a task runs longer than it should              */
     ROTA_ALARM_QUEUE, /* the first in a queue has waited for too long    */
-    ROTA_ALARM_CYCLE, /* tasks wait for one another, and will for ever   */
+    ROTA_ALARM_CYCLE, /* it and others wait for one another, for ever    */
 } rota_alarm_kind;
 
 /* Texts are good during the call. */
@@ -190,8 +190,8 @@ typedef struct rota_alarm {
  * oldest_queued   0: they may wait for ever. What is not due yet does not wait.
  * cycles          looks for tasks that wait for one another's futures
  * period          between two looks; 0: a quarter of the shorter time above, at least 10 ms
- * alarm           on the watchdog's thread; once for each run and cycle, and for a queue once until its
- *                 first has been young again
+ * alarm           on the watchdog's thread; once for each run, for each task in a cycle, and for a queue
+ *                 once until its first has been young again
  */
 typedef struct rota_watchdog_options {
     rota_ns longest_task;

@@ -41,9 +41,17 @@ typedef struct rota__span {
     rota__trace_record *record; /* or NULL: there was no memory */
     struct rota__cell *cell;
     rota_ns begun;
-    bool follows; /* by who begins it: one task of a queue after the other, and nothing between */
     bool is_shown;
 } rota__span;
+
+/* What is known of a task that begins. */
+typedef struct rota__traced {
+    const void *executor;
+    const char *name;
+    const void *future; /* or NULL */
+    int64_t stamp;      /* when it was submitted or is due; 0 or INT64_MIN: it is not known */
+    bool follows;       /* it was taken from a queue right after the last one ended */
+} rota__traced;
 
 typedef enum rota__trace_event {
     ROTA__TRACE_BEGIN, /* and end, as the recorder notes them */
@@ -61,10 +69,11 @@ typedef enum rota__trace_event {
 
 struct rota__tracer {
     int64_t (*stamp)(void); /* of a task that is submitted: less than 0, more than INT64_MIN */
-    void (*begin)(rota__span *span, const void *executor, const void *task);
+    void (*begin)(rota__span *span, const rota__traced *task);
     void (*end)(rota__span *span, bool has_failed);
     void (*event)(rota__trace_event event, const void *executor, int64_t value);
-    void (*waits)(const void *future); /* the calling thread, from now on; NULL: not any more */
+    const void *(*waits)(
+        const void *future); /* the calling thread, from now on; what it was before */
 };
 
 #ifdef ROTA_EXPLORE /* as it changes nothing that others see, there is nothing to explore */
@@ -119,13 +128,13 @@ static inline void rota__trace_reject(const void *executor)
     rota__trace(ROTA__TRACE_REJECT, executor, 0);
 }
 
-static inline void rota__trace_waits(const void *future)
+/* The calling thread waits for it, or, with NULL, for none; what it waited for before. */
+static inline const void *rota__trace_waits(const void *future)
 {
     const rota__tracer *tracer = rota__tracer_now();
 
     ROTA__PROBE1(future__wait, future);
-    if (ROTA__UNLIKELY(tracer != NULL))
-        tracer->waits(future);
+    return ROTA__UNLIKELY(tracer != NULL) ? tracer->waits(future) : NULL;
 }
 
 #endif

@@ -154,10 +154,14 @@ static void begin_span(rota__turn *now, rota__span *span)
     ROTA__PROBE3(task__begin, now->executor, now->task, now->task->call.name);
     if (ROTA__LIKELY(tracer == NULL) || now->executor == NULL)
         return;
+    rota__traced task = {.executor = now->executor,
+                         .name = now->task->call.name,
+                         .future = now->task->kind == ROTA__TASK_FUTURE ? now->task : NULL,
+                         .stamp = rota__task_stamp(now->task),
+                         .follows = !now->has_hooks && now->executor->kind->has_queue};
     span->tracer = tracer;
-    span->follows = !now->has_hooks && now->executor->kind->has_queue;
     now->span = span;
-    tracer->begin(span, now->executor, now->task);
+    tracer->begin(span, &task);
 }
 
 void rota__turn_run(rota__turn *now)

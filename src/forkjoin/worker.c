@@ -110,6 +110,20 @@ static void run_task(rota__fj_pool *pool, rota_task *task)
         rota__turn_run(&turn);
 }
 
+/* From another worker, or from outside: large enough to be timed. */
+static void run_taken(rota__fj_worker *worker, rota_fj *task)
+{
+    const rota__tracer *tracer = rota__tracer_now();
+    rota__span span = {.tracer = tracer};
+
+    if (ROTA__UNLIKELY(tracer != NULL))
+        tracer->begin(&span,
+                      &(rota__traced){.executor = &worker->pool->executor, .name = "forked"});
+    rota__fj_run_shared(task, worker);
+    if (ROTA__UNLIKELY(tracer != NULL))
+        tracer->end(&span, false);
+}
+
 void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own)
 {
     worker->turns++;
@@ -118,7 +132,7 @@ void rota__fj_run_entry(rota__fj_worker *worker, rota_fj *entry, bool is_own)
     else if (is_own)
         rota__fj_run_own(rota__fj_in(entry));
     else
-        rota__fj_run_shared(rota__fj_in(entry), worker);
+        run_taken(worker, rota__fj_in(entry));
 }
 
 /* -- Looking for something to do ------------------------------------------ */

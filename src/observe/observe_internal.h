@@ -133,7 +133,7 @@ typedef struct rota__record {
 /* What the tracer does; under the lock to change. */
 typedef enum rota__mode { ROTA__FIGURES = 1, ROTA__RECORDS = 2, ROTA__WATCHES = 4 } rota__mode;
 
-int rota__mode_set(rota__mode mode, bool on); /* ROTA_ENOMEM */
+void rota__mode_set(rota__mode mode, bool on); /* with the lock held */
 bool rota__mode_is(rota__mode mode);
 
 extern rota__list rota__records; /* under the lock */

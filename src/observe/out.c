@@ -79,13 +79,17 @@ void rota__out_print(rota__out *out, const char *format, ...)
         put(out, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-/* Names have no control characters: names.c, and rota_executor_set_name. */
+/* Threads may have names that are no text: what is no character, or controls, is a question mark. */
 void rota__out_escaped(rota__out *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
+    for (size_t step; *text != '\0'; text += step > 0 ? step : 1) {
+        step = rota__character(text);
         if (*text == '"' || *text == '\\')
             rota__out_print(out, "\\");
-        rota__out_print(out, "%c", *text);
+        if (step > 0)
+            rota__out_print(out, "%.*s", (int)step, text);
+        else
+            rota__out_print(out, "?");
     }
 }
 

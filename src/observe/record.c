@@ -187,7 +187,7 @@ static void changed(rota__record *record)
     rota__store_release(&record->changes, rota__load_relaxed(&record->changes) + 1);
 }
 
-static void push(rota__record *record, const rota__span *span, const rota_task *task)
+static void push(rota__record *record, const rota__span *span, const void *future)
 {
     uint32_t depth = rota__load_relaxed(&record->depth);
 
@@ -195,8 +195,7 @@ static void push(rota__record *record, const rota__span *span, const rota_task *
         rota__running *running = &record->running[depth];
         rota__store_relaxed(&running->cell, span->cell);
         rota__store_relaxed(&running->begun, span->begun);
-        rota__store_relaxed(&running->future,
-                            task->kind == ROTA__TASK_FUTURE ? (uintptr_t)task : 0);
+        rota__store_relaxed(&running->future, (uintptr_t)future);
     }
     rota__store_release(&record->depth, depth + 1); /* pairs with who looks */
     changed(record);
@@ -204,8 +203,11 @@ static void push(rota__record *record, const rota__span *span, const rota_task *
 
 static void pop(rota__record *record)
 {
-    rota__store_relaxed(&record->depth, rota__load_relaxed(&record->depth) - 1);
-    rota__store_relaxed(&record->awaited, 0); /* of one that was torn */
+    uint32_t depth = rota__load_relaxed(&record->depth) - 1;
+
+    rota__store_relaxed(&record->depth, depth);
+    if (depth == 0)
+        rota__store_relaxed(&record->awaited, 0); /* of one that was torn */
     changed(record);
 }
 
@@ -227,9 +229,8 @@ rota_ns rota__age(int64_t stamped)
     return age > 0 ? age : 0;
 }
 
-static void note_wait(const rota__span *span, rota__record *record, const rota_task *task)
+static void note_wait(const rota__span *span, rota__record *record, int64_t stamped)
 {
-    int64_t stamped = rota__task_stamp(task);
     rota_ns waited;
 
     if (stamped == 0 || stamped == ROTA__NOT_SCHEDULED)
@@ -245,34 +246,32 @@ static void note_wait(const rota__span *span, rota__record *record, const rota_t
  * What was in the queue already when the thread ended the task before, it has taken at once: so that
  * look at the clock serves for both. What came later it may have waited for.
  */
-static rota_ns begin_time(const rota__span *span, const rota__record *record, const rota_task *task)
+static rota_ns begin_time(const rota__record *record, const rota__traced *task)
 {
-    int64_t stamped = rota__task_stamp(task);
-
-    if (span->follows && record->inside == 0 && stamped < 0 && stamped != ROTA__NOT_SCHEDULED
-        && stamped - INT64_MIN - 1 <= record->ended
+    if (task->follows && record->inside == 0 && task->stamp < 0
+        && task->stamp != ROTA__NOT_SCHEDULED && task->stamp - INT64_MIN - 1 <= record->ended
         && record->ended > rota__load_relaxed(&on_since))
         return record->ended;
     return rota__ticks();
 }
 
-static void begin(rota__span *span, const void *executor, const void *task)
+static void begin(rota__span *span, const rota__traced *task)
 {
     rota__record *record = mine();
 
     span->record = NULL;
     if (record == NULL)
         return;
-    span->cell = cell_of(record, executor, ((const rota_task *)task)->call.name);
+    span->cell = cell_of(record, task->executor, task->name);
     if (span->cell == NULL)
         return;
     span->record = &record->trace;
-    span->begun = begin_time(span, record, task);
+    span->begun = begin_time(record, task);
     record->inside++;
-    note_wait(span, record, task);
+    note_wait(span, record, task->stamp);
     span->is_shown = has(ROTA__WATCHES);
     if (span->is_shown)
-        push(record, span, task);
+        push(record, span, task->future);
     if (has(ROTA__RECORDS))
         rota__ring_note(record, ROTA__TRACE_BEGIN, span->cell->executor, span->cell->name,
                         span->begun, 0);
@@ -313,14 +312,17 @@ static void event(rota__trace_event event, const void *executor, int64_t value)
                         value);
 }
 
-static void waits(const void *future)
+static const void *waits(const void *future)
 {
     rota__record *record = has(ROTA__WATCHES) ? mine() : NULL;
+    const void *before;
 
     if (record == NULL)
-        return;
+        return NULL;
+    before = (const void *)rota__load_relaxed(&record->awaited);
     rota__store_relaxed(&record->awaited, (uintptr_t)future);
     changed(record);
+    return before;
 }
 
 static const rota__tracer tracer = {
@@ -328,22 +330,16 @@ static const rota__tracer tracer = {
 
 /* -- Switching ------------------------------------------------------------ */
 
-int rota__mode_set(rota__mode mode, bool on)
+void rota__mode_set(rota__mode mode, bool on)
 {
-    uint32_t now;
+    uint32_t now = rota__load_relaxed(&modes);
 
-    if (!rota__self()->watched)
-        return ROTA_ENOMEM;
-    rota__mutex_lock(&rota__process_lock);
     rota__ticks_prepare();
-    now = rota__load_relaxed(&modes);
     if (now == 0)
         rota__store_relaxed(&on_since, rota__ticks());
     now = on ? now | mode : now & ~(uint32_t)mode;
     rota__store_relaxed(&modes, now);
     rota__store_release(&rota__the_tracer, now != 0 ? &tracer : NULL); /* pairs with its users */
-    rota__mutex_unlock(&rota__process_lock);
-    return ROTA_OK;
 }
 
 bool rota__mode_is(rota__mode mode)
@@ -353,7 +349,12 @@ bool rota__mode_is(rota__mode mode)
 
 int rota_observe(bool on)
 {
-    return rota__mode_set(ROTA__FIGURES, on);
+    if (!rota__self()->watched)
+        return ROTA_ENOMEM;
+    rota__mutex_lock(&rota__process_lock);
+    rota__mode_set(ROTA__FIGURES, on);
+    rota__mutex_unlock(&rota__process_lock);
+    return ROTA_OK;
 }
 
 bool rota_is_observing(void)

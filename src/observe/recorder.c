@@ -147,36 +147,42 @@ static size_t power_of_2(size_t least)
     return power;
 }
 
-/* False: it runs. */
-static bool prepare(const rota_recorder_options *options)
+/* With the lock held. */
+static void start(const rota_recorder_options *options)
 {
-    bool runs;
-
-    rota__mutex_lock(&rota__process_lock);
-    runs = rota__mode_is(ROTA__RECORDS);
-    if (!runs) {
-        rota__ticks_prepare();
-        events = power_of_2(options->events > 0 ? options->events : DEFAULT_EVENTS);
-        keeps = options->keep;
-        begun = rota__ticks();
-        rota__store_relaxed(&session, rota__load_relaxed(&session) + 1);
-    }
-    rota__mutex_unlock(&rota__process_lock);
-    return !runs;
+    rota__ticks_prepare();
+    events = power_of_2(options->events > 0 ? options->events : DEFAULT_EVENTS);
+    keeps = options->keep;
+    begun = rota__ticks();
+    rota__store_relaxed(&session, rota__load_relaxed(&session) + 1);
+    rota__mode_set(ROTA__RECORDS, true);
 }
 
 int rota_recorder_start(const rota_recorder_options *options)
 {
     static const rota_recorder_options defaults;
+    bool runs;
 
     if (options == NULL)
         options = &defaults;
     if (options->events > MOST_EVENTS || options->keep < 0)
         return ROTA_EINVAL;
-    return prepare(options) ? rota__mode_set(ROTA__RECORDS, true) : ROTA_EBUSY;
+    if (!rota__self()->watched)
+        return ROTA_ENOMEM;
+    rota__mutex_lock(&rota__process_lock);
+    runs = rota__mode_is(ROTA__RECORDS);
+    if (!runs)
+        start(options);
+    rota__mutex_unlock(&rota__process_lock);
+    return runs ? ROTA_EBUSY : ROTA_OK;
 }
 
 int rota_recorder_stop(void)
 {
-    return rota__mode_set(ROTA__RECORDS, false);
+    if (!rota__self()->watched)
+        return ROTA_ENOMEM;
+    rota__mutex_lock(&rota__process_lock);
+    rota__mode_set(ROTA__RECORDS, false);
+    rota__mutex_unlock(&rota__process_lock);
+    return ROTA_OK;
 }

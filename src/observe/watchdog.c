@@ -145,19 +145,21 @@ static rota__record *runner_of(uintptr_t future)
     return NULL;
 }
 
-/* With the lock held: who waits for whom leads back to where it began. */
+/* With the lock held: who waits for whom leads back to where it began. *changes: of all in there. */
 static bool is_in_cycle(rota__record *first, uint32_t *changes)
 {
+    enum { LONGEST = 1000 }; /* it may lead into a cycle that the first is not in */
     rota__record *record = first;
-    uint32_t seen = 0;
 
-    do {
+    *changes = 0;
+    for (int steps = 0; steps < LONGEST && record != NULL; steps++) {
         uintptr_t awaited = rota__load_relaxed(&record->awaited);
-        seen += rota__load_acquire(&record->changes); /* pairs with changed */
+        *changes += rota__load_acquire(&record->changes); /* pairs with changed */
         record = awaited != 0 ? runner_of(awaited) : NULL;
-    } while (record != NULL && record != first && ++*changes < 1000);
-    *changes = seen;
-    return record == first;
+        if (record == first)
+            return true;
+    }
+    return false;
 }
 
 /* With the lock held. */
@@ -218,6 +220,7 @@ static void look(watchdog *self)
 static void watch(void *arg)
 {
     watchdog *self = arg;
+    rota__os_word never = 0;
     rota__visit visit;
 
     rota__visit_begin(&visit, self);
@@ -225,7 +228,9 @@ static void watch(void *arg)
         rota__mutex_lock(&rota__process_lock);
         if (self->is_stopped)
             break;
-        rota__lobby_wait(&self->stop, &rota__process_lock, rota__deadline(self->period));
+        if (rota__lobby_wait(&self->stop, &rota__process_lock, rota__deadline(self->period))
+            == ROTA_ENOMEM)
+            rota__os_wait(&never, 0, rota__deadline(self->period));
         look(self);
     }
     rota__mutex_unlock(&rota__process_lock);
@@ -257,73 +262,78 @@ static bool are_possible(const rota_watchdog_options *options)
            && (options->longest_task > 0 || options->oldest_queued > 0 || options->cycles);
 }
 
-/* True: it is the one from now on. One of a parent process is none. */
-static bool become_the_one(watchdog *self)
+/* Becomes the one, and starts. One of a parent process is none. */
+static int start(watchdog *self)
 {
-    bool is_free;
+    static const rota__os_thread_options thread = {.name = "rota-watchdog",
+                                                   .cpu = ROTA__OS_ANY_CPU};
+    int status = ROTA_EBUSY;
 
     rota__mutex_lock(&rota__process_lock);
-    is_free = the_watchdog == NULL || the_watchdog->generation != rota__generation_now();
-    if (is_free)
-        the_watchdog = self;
+    if (the_watchdog == NULL || the_watchdog->generation != rota__generation_now()) {
+        status = rota__os_thread_start(&self->thread, &thread, watch, self);
+        if (status == ROTA_OK) {
+            the_watchdog = self;
+            rota__mode_set(ROTA__WATCHES, true);
+        }
+    }
     rota__mutex_unlock(&rota__process_lock);
-    return is_free;
-}
-
-static int give_up(watchdog *self, int status)
-{
-    rota__mutex_lock(&rota__process_lock);
-    if (the_watchdog == self)
-        the_watchdog = NULL;
-    rota__mutex_unlock(&rota__process_lock);
-    rota__free(self, sizeof *self);
     return status;
 }
 
 int rota_watchdog_start(const rota_watchdog_options *options)
 {
-    static const rota__os_thread_options thread = {.name = "rota-watchdog",
-                                                   .cpu = ROTA__OS_ANY_CPU};
     watchdog *self;
     int status;
 
     if (!are_possible(options))
         return ROTA_EINVAL;
-    self = rota__alloc(sizeof *self);
+    self = rota__self()->watched ? rota__alloc(sizeof *self) : NULL;
     if (self == NULL)
         return ROTA_ENOMEM;
     *self = (watchdog){
         .options = *options, .period = period_of(options), .generation = rota__generation_now()};
     rota__lobby_init(&self->stop);
-    if (!become_the_one(self)) {
+    status = start(self);
+    if (status != ROTA_OK)
         rota__free(self, sizeof *self);
-        return ROTA_EBUSY;
-    }
-    status = rota__mode_set(ROTA__WATCHES, true);
-    if (status == ROTA_OK)
-        status = rota__os_thread_start(&self->thread, &thread, watch, self);
-    if (status == ROTA_OK)
-        return ROTA_OK;
-    rota__mode_set(ROTA__WATCHES, false);
-    return give_up(self, status);
+    return status;
+}
+
+/* With the lock held: the one that the caller has to end; NULL: none. */
+static watchdog *to_stop(int *status)
+{
+    watchdog *self = the_watchdog;
+
+    *status = ROTA_OK;
+    if (self == NULL || self->generation != rota__generation_now() || self->is_stopped)
+        return NULL;
+    if (!rota__is_visiting(self))
+        return self;
+    *status = ROTA_EDEADLOCK;
+    return NULL;
 }
 
 int rota_watchdog_stop(void)
 {
     watchdog *self;
+    int status;
 
     rota__self();
     rota__mutex_lock(&rota__process_lock);
-    self = the_watchdog;
-    if (self == NULL || self->generation != rota__generation_now() || self->is_stopped
-        || rota__is_visiting(self)) {
-        rota__mutex_unlock(&rota__process_lock);
-        return self != NULL && rota__is_visiting(self) ? ROTA_EDEADLOCK : ROTA_OK;
+    self = to_stop(&status);
+    if (self != NULL) {
+        self->is_stopped = true;
+        rota__lobby_open(&self->stop);
     }
-    self->is_stopped = true;
-    rota__lobby_open(&self->stop);
     rota__mutex_unlock(&rota__process_lock);
+    if (self == NULL)
+        return status;
     rota__os_thread_join(&self->thread);
+    rota__mutex_lock(&rota__process_lock);
+    the_watchdog = NULL;
     rota__mode_set(ROTA__WATCHES, false);
-    return give_up(self, ROTA_OK);
+    rota__mutex_unlock(&rota__process_lock);
+    rota__free(self, sizeof *self);
+    return ROTA_OK;
 }

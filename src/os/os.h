@@ -2,11 +2,12 @@
 /*
  * os.h - what the library asks of a system, and nothing more.
  *
- * This folder alone makes system calls (but for the files and sockets of src/observe),
- * calls pthread functions and asks which platform it is on. Each function promises the least that its callers can
- * live with: a wait may end for no reason, a name may be cut, a CPU may not be
- * pinned. linux.c and posix.c each implement the first three groups, the build
- * chooses one; thread.c and guard.c serve both.
+ * This folder alone makes system calls, but for the files and sockets of
+ * src/observe; it alone calls pthread functions and asks which platform it is
+ * on. Each function promises the least that its callers can live with: a wait
+ * may end for no reason, a name may be cut, a CPU may not be pinned. linux.c
+ * and posix.c each implement the first three groups, the build chooses one;
+ * thread.c and guard.c serve both.
  *
  * None is a cancellation point: pthread_cancel does not tear a thread out of
  * the middle of the library, with a lock held or in somebody's list.
