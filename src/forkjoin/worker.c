@@ -341,6 +341,7 @@ static void leave_crew(void *arg)
     self->helper = NULL;
     rota__fj_become(NULL);
     rota__crew_leave(worker);
+    self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
 }
 
 static void leave(rota__fj_worker *worker)
@@ -356,11 +357,13 @@ static void leave_torn(void *arg)
 {
     rota__fj_worker *worker = arg;
     rota_thread *self = rota__self();
+    rota__visit visit;
 
     if (!rota__fj_is_here(worker->pool))
         return;
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
+    rota__visit_begin(&visit, &worker->pool->executor); /* E3: until it has left */
     forget_stack(worker);
     give_away(worker);
     rota__sub_acq_rel(&worker->pool->crowd,
@@ -369,6 +372,7 @@ static void leave_torn(void *arg)
     if (rota__crew_has_work(worker->pool))
         rota__crew_call(worker->pool);
     leave(worker);
+    rota__visit_end(&visit);
 }
 
 static void present(rota__fj_worker *worker)

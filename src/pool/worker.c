@@ -160,6 +160,7 @@ static void leave_registry(void *arg)
     rota__mutex_unlock(&pool->lock);
     rota__queue_send_producers_away(pool->queue); /* P7 */
     rota__pool_try_terminate(pool);
+    self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
         rota__pool_rescue(pool, true); /* the last touch: a task may end the thread once more */
 }
@@ -177,12 +178,15 @@ static void leave_torn(void *arg)
 {
     rota__worker *worker = arg;
     rota_thread *self = rota__self();
+    rota__visit visit;
 
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
     worker->is_torn = true;
+    rota__visit_begin(&visit, &worker->pool->executor); /* E3: until it has left */
     rota__pool_run_first(worker);
     leave(worker);
+    rota__visit_end(&visit);
 }
 
 /* -- Coming --------------------------------------------------------------- */

@@ -106,6 +106,40 @@ static void every_thread_is_told_of_its_start_and_end(void **state)
     assert_int_equal(callbacks.exits, 3);
 }
 
+struct leaver {
+    rota_executor *pool;
+    int awaited, closed;
+};
+
+static void await_own_pool(void *ctx)
+{
+    struct leaver *leaver = ctx;
+
+    leaver->awaited = rota_await_termination(leaver->pool, ROTA_FOREVER);
+    leaver->closed = rota_close(leaver->pool);
+}
+
+static void *just_end(void *arg)
+{
+    if (arg != NULL)
+        pthread_exit(NULL);
+    return NULL;
+}
+
+/* OWN-11, GEN-14: a thread that leaves is the pool's still, also if its task has ended it. */
+static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
+{
+    for (int ends = 0; ends < 2; ends++) {
+        struct leaver leaver = {.awaited = ROTA_OK};
+        leaver.pool = test_forkjoin((rota_forkjoin_options){
+            .parallelism = 1, .threads = {.on_exit = await_own_pool, .ctx = &leaver}});
+        assert_ok(rota_execute(leaver.pool, just_end, ends ? &leaver : NULL));
+        assert_ok(rota_close(leaver.pool));
+        assert_status(leaver.awaited, ROTA_EDEADLOCK);
+        assert_status(leaver.closed, ROTA_EDEADLOCK);
+    }
+}
+
 /* FJP-09, FJ-30: the first thread ends in its start callback. */
 static void a_worker_that_ends_before_it_begins_is_replaced(void **state)
 {
@@ -303,6 +337,7 @@ int main(void)
         test_with_memory(idle_workers_go_and_are_made_again),
         test_with_memory(work_is_done_by_workers_that_come_and_go),
         test_with_memory(every_thread_is_told_of_its_start_and_end),
+        test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
         test_with_memory(a_worker_that_ends_before_it_begins_is_replaced),
         test_with_memory(a_pool_whose_only_worker_ended_can_be_stopped),
         test_with_memory(without_threads_the_callers_do_the_work),

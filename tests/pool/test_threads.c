@@ -255,6 +255,39 @@ static void on_exit_is_called_also_when_a_task_ends_the_thread(void **state)
     assert_int_equal(life.wrong, 0);
 }
 
+struct leaver {
+    rota_executor *pool;
+    int awaited, closed;
+};
+
+static void await_own_pool(void *ctx)
+{
+    struct leaver *leaver = ctx;
+
+    leaver->awaited = rota_await_termination(leaver->pool, ROTA_FOREVER);
+    leaver->closed = rota_close(leaver->pool);
+}
+
+static void *just_end(void *arg)
+{
+    if (arg != NULL)
+        pthread_exit(NULL);
+    return NULL;
+}
+
+/* OWN-11, GEN-14: a thread that leaves is the pool's still, also if its task has ended it. */
+static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
+{
+    for (int ends = 0; ends < 2; ends++) {
+        struct leaver leaver = {.awaited = ROTA_OK};
+        leaver.pool = pool_of((rota_threads){.on_exit = await_own_pool, .ctx = &leaver}, 1);
+        assert_ok(rota_execute(leaver.pool, just_end, ends ? &leaver : NULL));
+        assert_ok(rota_close(leaver.pool));
+        assert_status(leaver.awaited, ROTA_EDEADLOCK);
+        assert_status(leaver.closed, ROTA_EDEADLOCK);
+    }
+}
+
 /* POOL-45 */
 static void new_thread_settings_are_for_threads_made_later(void **state)
 {
@@ -618,6 +651,7 @@ int main(void)
         test_with_memory(signals_are_blocked_but_for_the_one_that_interrupts),
         test_with_memory(on_start_is_first_and_on_exit_last_on_each_thread),
         test_with_memory(on_exit_is_called_also_when_a_task_ends_the_thread),
+        test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
         test_with_memory(new_thread_settings_are_for_threads_made_later),
         test_with_memory(threads_come_from_the_factory),
         test_with_memory(when_the_factory_fails_the_threads_that_there_are_do_it_all),
