@@ -128,13 +128,14 @@ static inline void rota__trace_reject(const void *executor)
     rota__trace(ROTA__TRACE_REJECT, executor, 0);
 }
 
-/* The calling thread waits for it, or, with NULL, for none; what it waited for before. */
-static inline const void *rota__trace_waits(const void *future)
+/* The calling thread waits for it, or, with NULL, for none; what it waited for before. Who waits for a
+   time only is in nobody's way for ever. */
+static inline const void *rota__trace_waits(const void *future, bool for_ever)
 {
     const rota__tracer *tracer = rota__tracer_now();
 
     ROTA__PROBE1(future__wait, future);
-    return ROTA__UNLIKELY(tracer != NULL) ? tracer->waits(future) : NULL;
+    return ROTA__UNLIKELY(tracer != NULL) ? tracer->waits(for_ever ? future : NULL) : NULL;
 }
 
 #endif

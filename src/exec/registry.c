@@ -31,6 +31,7 @@ static void be_ready(void)
 void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, const char *what)
 {
     ex->kind = kind;
+    ex->is_told = false;
     rota__store_relaxed(&ex->guests, 0);
     rota__link_init(&ex->link);
 #ifndef ROTA_EXPLORE

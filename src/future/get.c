@@ -103,9 +103,9 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
         return ROTA_EDEADLOCK;
 
     rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
-    const void *outer = rota__trace_waits(future);
+    const void *outer = rota__trace_waits(future, timeout == ROTA_FOREVER);
     status = help_and_wait(future, rota__deadline(timeout));
-    rota__trace_waits(outer);
+    rota__trace_waits(outer, true);
     if (status == ROTA_OK)
         status = report(future, future_phase_settled(future), result);
     rota__future_unpin(future);

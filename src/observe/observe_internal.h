@@ -98,6 +98,7 @@ typedef struct rota__running {
     rota__atomic(rota__cell *) cell;
     rota__atomic(int64_t) begun;
     rota__atomic(uintptr_t) future; /* or 0; only ever compared */
+    uintptr_t outer;                /* the owner's: what the thread awaited when it began */
     rota_ns told;                   /* the watchdog's: of the run that began then */
 } rota__running;
 

@@ -130,6 +130,15 @@ static rota__cell *new_cell(rota__record *record)
     return cell;
 }
 
+/* What is cached of a cell is of its meaning before. */
+static void forget_cached(rota__record *record, const rota__cell *cell)
+{
+    for (unsigned i = 0; i < ROTA__CELL_CACHE; i++) {
+        if (record->cache[i].cell == cell)
+            record->cache[i].cell = NULL;
+    }
+}
+
 static rota__cell *make_cell(rota__record *record, const rota_executor *ex, uint32_t name)
 {
     rota__cell *cell = record->cell_count < MOST_CELLS ? new_cell(record) : NULL;
@@ -138,6 +147,7 @@ static rota__cell *make_cell(rota__record *record, const rota_executor *ex, uint
         cell = find_cell_of_none(record);
     if (cell == NULL)
         return find_cell(record, ex->number, ROTA__OTHER_NAME);
+    forget_cached(record, cell);
     cell->executor = ex->number;
     cell->name = name;
     memcpy(cell->executor_name, ex->name, sizeof cell->executor_name);
@@ -193,10 +203,13 @@ static void push(rota__record *record, const rota__span *span, const void *futur
 
     if (depth < ROTA__DEPTH) {
         rota__running *running = &record->running[depth];
-        rota__store_relaxed(&running->cell, span->cell);
-        rota__store_relaxed(&running->begun, span->begun);
-        rota__store_relaxed(&running->future, (uintptr_t)future);
+        /* Release: who sees one of these sees that `changes` has come this far. */
+        rota__store_release(&running->cell, span->cell);
+        rota__store_release(&running->begun, span->begun);
+        rota__store_release(&running->future, (uintptr_t)future);
+        running->outer = rota__load_relaxed(&record->awaited);
     }
+    rota__store_relaxed(&record->awaited, 0);       /* this one waits for nothing yet */
     rota__store_release(&record->depth, depth + 1); /* pairs with who looks */
     changed(record);
 }
@@ -206,8 +219,7 @@ static void pop(rota__record *record)
     uint32_t depth = rota__load_relaxed(&record->depth) - 1;
 
     rota__store_relaxed(&record->depth, depth);
-    if (depth == 0)
-        rota__store_relaxed(&record->awaited, 0); /* of one that was torn */
+    rota__store_relaxed(&record->awaited, depth < ROTA__DEPTH ? record->running[depth].outer : 0);
     changed(record);
 }
 
@@ -330,11 +342,43 @@ static const rota__tracer tracer = {
 
 /* -- Switching ------------------------------------------------------------ */
 
+/* In a child of fork(2) there is one thread: what the others ran does not run here. */
+static void leave_for_the_others(void)
+{
+    static uint32_t generation;
+    const rota__trace_record *own = rota__self()->record;
+
+    if (generation == rota__generation_now())
+        return;
+    generation = rota__generation_now();
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        if (&record->trace == own)
+            continue;
+        record->is_used = false;
+        rota__store_relaxed(&record->depth, 0);
+    }
+}
+
+/* What threads waited for when they were last watched, they may have got unseen. */
+static void forget_awaited(void)
+{
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        rota__store_relaxed(&record->awaited, 0);
+    }
+}
+
 void rota__mode_set(rota__mode mode, bool on)
 {
     uint32_t now = rota__load_relaxed(&modes);
 
     rota__ticks_prepare();
+    leave_for_the_others();
+    if (on && mode == ROTA__WATCHES)
+        forget_awaited();
     if (now == 0)
         rota__store_relaxed(&on_since, rota__ticks());
     now = on ? now | mode : now & ~(uint32_t)mode;

@@ -56,14 +56,18 @@ static void describe(found *one, rota_alarm_kind kind, const rota__record *recor
     memcpy(one->thread, record->thread_name, sizeof one->thread);
 }
 
-/* With the lock held. */
-static bool is_long(const watchdog *self, rota__record *record, rota__running *running, found *one)
+/* With the lock held: the task at that depth, if nothing changes while it is looked at. */
+static bool is_long(const watchdog *self, rota__record *record, uint32_t at, found *one)
 {
-    rota_ns begun = rota__load_relaxed(&running->begun);
-    const rota__cell *cell = rota__load_relaxed(&running->cell);
+    rota__running *running = &record->running[at];
+    uint32_t changes = rota__load_acquire(&record->changes); /* pairs with changed; */
+    bool runs = at < rota__load_acquire(&record->depth);     /* the rest with push */
+    rota_ns begun = rota__load_acquire(&running->begun);
+    const rota__cell *cell = rota__load_acquire(&running->cell);
     rota_ns age = rota__ticks() - begun;
 
-    if (cell == NULL || age < self->options.longest_task || running->told == begun)
+    if (!runs || age < self->options.longest_task || running->told == begun
+        || rota__load_acquire(&record->changes) != changes)
         return false;
     running->told = begun; /* L1 */
     describe(one, ROTA_ALARM_TASK, record, cell, age);
@@ -73,12 +77,9 @@ static bool is_long(const watchdog *self, rota__record *record, rota__running *r
 /* With the lock held. */
 static bool find_long_in(const watchdog *self, rota__record *record, found *one)
 {
-    uint32_t changes = rota__load_acquire(&record->changes); /* pairs with who changes it */
-    uint32_t depth = rota__load_acquire(&record->depth);     /* likewise */
-
-    for (uint32_t i = 0; i < depth && i < ROTA__DEPTH; i++) {
-        if (is_long(self, record, &record->running[i], one))
-            return rota__load_acquire(&record->changes) == changes; /* else it was none */
+    for (uint32_t i = 0; i < ROTA__DEPTH; i++) {
+        if (is_long(self, record, i, one))
+            return true;
     }
     return false;
 }
@@ -162,11 +163,19 @@ static bool is_in_cycle(rota__record *first, uint32_t *changes)
     return false;
 }
 
+/* With the lock held: all that are in there are told of with this one. */
+static void mark_cycle(rota__record *record)
+{
+    while (record != NULL && record->cycle_looks != 2) {
+        record->cycle_looks = 2;
+        record = runner_of(rota__load_relaxed(&record->awaited));
+    }
+}
+
 /* With the lock held. */
 static bool find_cycle_from(rota__record *record, found *one)
 {
     uint32_t changes = 0;
-    bool is_new;
 
     if (!is_in_cycle(record, &changes)) {
         record->cycle_looks = 0;
@@ -177,12 +186,12 @@ static bool find_cycle_from(rota__record *record, found *one)
         record->cycle_changes = changes;
         return false; /* L3 */
     }
-    is_new = record->cycle_looks == 1;
-    record->cycle_looks = 2;
-    if (is_new && rota__load_relaxed(&record->depth) > 0)
-        describe(one, ROTA_ALARM_CYCLE, record, rota__load_relaxed(&record->running[0].cell),
-                 rota__ticks() - rota__load_relaxed(&record->running[0].begun));
-    return is_new;
+    if (record->cycle_looks == 2 || rota__load_acquire(&record->depth) == 0) /* pairs with push */
+        return false;
+    mark_cycle(record);
+    describe(one, ROTA_ALARM_CYCLE, record, rota__load_acquire(&record->running[0].cell),
+             rota__ticks() - rota__load_acquire(&record->running[0].begun));
+    return true;
 }
 
 static bool find_cycle(found *one)
@@ -217,6 +226,14 @@ static void look(watchdog *self)
         look_for_cycles(self);
 }
 
+/* What one watchdog has told, the next has not. */
+static bool forget_told(rota_executor *ex, void *arg)
+{
+    (void)arg;
+    ex->is_told = false;
+    return true;
+}
+
 static void watch(void *arg)
 {
     watchdog *self = arg;
@@ -224,6 +241,7 @@ static void watch(void *arg)
     rota__visit visit;
 
     rota__visit_begin(&visit, self);
+    rota_executors_visit(forget_told, NULL);
     for (;;) {
         rota__mutex_lock(&rota__process_lock);
         if (self->is_stopped)

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The watchdog, with a clock that the test turns: it looks when the test says so, and has looked when it
+ * waits again. What it tells of, how often, and of what it says nothing.
+ */
+#define _GNU_SOURCE
+#include "base/fork.h"
+#include "forkjoin.h"
+#include "observing.h"
+
+enum { MOST_ALARMS = 8 };
+
+/* An alarm, with copies of its texts. */
+typedef struct told {
+    rota_alarm alarm;
+    char executor[ROTA_NAME_SIZE], task[ROTA_NAME_SIZE], thread[16];
+} told;
+
+static struct {
+    pthread_mutex_t mutex;
+    unsigned count;
+    told alarms[MOST_ALARMS];
+} heard = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void hear(const rota_alarm *alarm, void *ctx)
+{
+    test_check(ctx == &heard);
+    pthread_mutex_lock(&heard.mutex);
+    test_check(heard.count < MOST_ALARMS);
+    told *one = &heard.alarms[heard.count++];
+    one->alarm = *alarm;
+    snprintf(one->executor, sizeof one->executor, "%s", alarm->executor);
+    snprintf(one->task, sizeof one->task, "%s", alarm->task);
+    snprintf(one->thread, sizeof one->thread, "%s", alarm->thread);
+    pthread_mutex_unlock(&heard.mutex);
+}
+
+static unsigned alarms(void)
+{
+    pthread_mutex_lock(&heard.mutex);
+    unsigned count = heard.count;
+    pthread_mutex_unlock(&heard.mutex);
+    return count;
+}
+
+/* -- Looks ----------------------------------------------------------------------------------- */
+
+#define PERIOD ROTA_MS(10)
+
+static size_t others; /* threads that wait with a deadline, besides the watchdog */
+
+static void start(rota_watchdog_options options)
+{
+    heard.count = 0;
+    others = test_clock_waiting();
+    options.alarm = hear;
+    options.ctx = &heard;
+    options.period = PERIOD;
+    assert_ok(rota_watchdog_start(&options));
+    test_clock_await_waiting(others + 1);
+}
+
+/* It looks once, or more often, as time passes. */
+static void pass(rota_ns duration)
+{
+    for (rota_ns passed = 0; passed < duration; passed += PERIOD) {
+        test_clock_advance(PERIOD);
+        test_clock_await_waiting(others + 1);
+    }
+}
+
+static rota_executor *one_thread(void)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+
+    assert_ok(rota_executor_set_name(pool, "watched"));
+    return pool;
+}
+
+static void submit_named(rota_executor *pool, test_gate *gate, const char *name)
+{
+    const rota_call call = {.fn = test_wait_at, .arg = gate, .name = name};
+
+    assert_ok(rota_submit_call(pool, &call, NULL));
+}
+
+/* -- Tasks ----------------------------------------------------------------------------------- */
+
+static void *note_thread_and_wait(void *gate)
+{
+    test_check(pthread_setname_np(pthread_self(), "slow thread") == 0);
+    return test_wait_at(gate);
+}
+
+static void a_long_task_is_told_of_once(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate gate;
+
+    test_gate_init(&gate);
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
+    rota_ns begun = rota_now();
+    submit_named(pool, &gate, "slow");
+    test_await_count(&gate.begun, 1);
+    pass(ROTA_MS(40));
+    assert_int_equal(alarms(), 0);
+    pass(ROTA_MS(10));
+    assert_int_equal(alarms(), 1);
+    assert_int_equal(heard.alarms[0].alarm.kind, ROTA_ALARM_TASK);
+    assert_string_equal(heard.alarms[0].executor, "watched");
+    assert_string_equal(heard.alarms[0].task, "slow");
+    assert_int_equal(heard.alarms[0].alarm.since, begun);
+    pass(ROTA_MS(200));
+    assert_int_equal(alarms(), 1);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+/* A thread is known as it was called when it first wrote of itself. */
+static void an_alarm_says_which_thread_it_is(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate first, second;
+
+    if (!test_is_linux())
+        skip();
+    assert_ok(rota_observe(false));
+    test_gate_init(&first);
+    test_gate_open(&first);
+    assert_ok(rota_execute(pool, note_thread_and_wait, &first));
+    test_await_completed(pool, 1);
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
+    test_gate_init(&second);
+    test_occupy(pool, &second, 1);
+    pass(ROTA_MS(50));
+    assert_int_equal(alarms(), 1);
+    assert_string_equal(heard.alarms[0].thread, "slow thread");
+    assert_string_equal(heard.alarms[0].task, "");
+    assert_true(heard.alarms[0].alarm.thread_id > 0);
+    test_gate_open(&second);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+static void each_of_two_long_tasks_is_told_of(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
+    test_gate gate, next;
+
+    test_gate_init(&gate);
+    test_gate_init(&next);
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
+    test_occupy(pool, &gate, 2);
+    pass(ROTA_MS(60));
+    assert_int_equal(alarms(), 2);
+    test_gate_open(&gate);
+    test_await_completed(pool, 2);
+    test_occupy(pool, &next, 1); /* another run on the same thread */
+    pass(ROTA_MS(40));
+    assert_int_equal(alarms(), 2);
+    pass(ROTA_MS(20));
+    assert_int_equal(alarms(), 3);
+    test_gate_open(&next);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+/* Between its runs it does not run, however long that is. */
+static void a_periodic_task_is_timed_run_by_run(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    atomic_uint runs = 0;
+
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50), .oldest_queued = ROTA_MS(50)});
+    assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_MS(200), NULL));
+    test_clock_await_waiting(others + 2);
+    others++;
+    pass(ROTA_SEC(1));
+    assert_int_equal(runs, 6);
+    assert_int_equal(alarms(), 0);
+    assert_ok(rota_watchdog_stop());
+    test_stop(sched);
+}
+
+typedef struct nested {
+    rota_executor *pool;
+    test_gate *outer, *inner;
+} nested;
+
+/* EXEC-18: who waits for a task of its own pool, which is queued, runs it. */
+static void *run_another_inside(void *arg)
+{
+    const nested *both = arg;
+    const rota_call call = {.fn = test_wait_at, .arg = both->inner, .name = "inner"};
+    rota_future *future;
+
+    test_check(rota_submit_call(both->pool, &call, &future) == ROTA_OK);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+    return test_wait_at(both->outer);
+}
+
+static void a_task_inside_of_another_is_told_of_too(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate outer, inner;
+    nested both = {pool, &outer, &inner};
+
+    test_gate_init(&outer);
+    test_gate_init(&inner);
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50), .cycles = true});
+    assert_ok(rota_submit_call(
+        pool, &(rota_call){.fn = run_another_inside, .arg = &both, .name = "outer"}, NULL));
+    test_await_count(&inner.begun, 1);
+    pass(ROTA_MS(60));
+    assert_int_equal(alarms(), 2);
+    assert_string_equal(heard.alarms[0].task, "outer");
+    assert_string_equal(heard.alarms[1].task, "inner");
+    test_gate_open(&inner);
+    test_await_count(&outer.begun, 1);
+    pass(ROTA_MS(60));
+    assert_int_equal(alarms(), 2);
+    test_gate_open(&outer);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+/* -- Queues ---------------------------------------------------------------------------------- */
+
+static void a_slow_queue_is_told_of_once_until_it_was_fast(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate gates[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        test_gate_init(&gates[i]);
+    start((rota_watchdog_options){.oldest_queued = ROTA_MS(50)});
+    submit_named(pool, &gates[0], "first");
+    test_await_count(&gates[0].begun, 1);
+    rota_ns since = rota_now();
+    submit_named(pool, &gates[1], "queued");
+    pass(ROTA_MS(40));
+    assert_int_equal(alarms(), 0);
+    pass(ROTA_MS(100));
+    assert_int_equal(alarms(), 1);
+    assert_int_equal(heard.alarms[0].alarm.kind, ROTA_ALARM_QUEUE);
+    assert_string_equal(heard.alarms[0].executor, "watched");
+    assert_string_equal(heard.alarms[0].task, "queued");
+    assert_string_equal(heard.alarms[0].thread, "");
+    assert_int_equal(heard.alarms[0].alarm.thread_id, 0);
+    assert_int_equal(heard.alarms[0].alarm.since, since);
+
+    test_gate_open(&gates[0]);
+    test_await_count(&gates[1].begun, 1);
+    submit_named(pool, &gates[2], "next");
+    pass(ROTA_MS(40)); /* it is young */
+    assert_int_equal(alarms(), 1);
+    pass(ROTA_MS(20));
+    assert_int_equal(alarms(), 2);
+    assert_string_equal(heard.alarms[1].task, "next");
+    test_gate_open(&gates[1]);
+    test_gate_open(&gates[2]);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+/* Without having been young: the next was in the queue for as long. */
+static void a_queue_that_stays_slow_is_not_told_of_again(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate gates[3];
+
+    start((rota_watchdog_options){.oldest_queued = ROTA_MS(50)});
+    for (unsigned i = 0; i < 3; i++) {
+        test_gate_init(&gates[i]);
+        submit_named(pool, &gates[i], NULL);
+    }
+    test_await_count(&gates[0].begun, 1);
+    pass(ROTA_MS(100));
+    assert_int_equal(alarms(), 1);
+    test_gate_open(&gates[0]);
+    test_await_count(&gates[1].begun, 1);
+    pass(ROTA_MS(100));
+    assert_int_equal(alarms(), 1);
+    test_gate_open(&gates[1]);
+    test_gate_open(&gates[2]);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+static void what_is_not_due_does_not_wait(void **state)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(sched, &gate, 1);
+    start((rota_watchdog_options){.oldest_queued = ROTA_MS(50)});
+    assert_ok(rota_schedule(sched, test_count, &runs, ROTA_MS(200), NULL));
+    pass(ROTA_MS(240));
+    assert_int_equal(alarms(), 0);
+    pass(ROTA_MS(10));
+    assert_int_equal(alarms(), 1);
+    assert_int_equal(heard.alarms[0].alarm.since, rota_now() - ROTA_MS(50));
+    test_gate_open(&gate);
+    assert_ok(rota_watchdog_stop());
+    assert_ok(rota_close(sched));
+}
+
+/* What one watchdog has told, the next has not. */
+static void another_watchdog_tells_of_a_slow_queue_again(void **state)
+{
+    rota_executor *pool = one_thread();
+    test_gate gate;
+
+    test_gate_init(&gate);
+    for (unsigned i = 0; i < 2; i++)
+        submit_named(pool, &gate, NULL);
+    test_await_count(&gate.begun, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        start((rota_watchdog_options){.oldest_queued = ROTA_MS(50)});
+        pass(ROTA_MS(60));
+        assert_int_equal(alarms(), 1);
+        assert_ok(rota_watchdog_stop());
+    }
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+}
+
+/* -- Cycles ---------------------------------------------------------------------------------- */
+
+enum { MOST_IN_CYCLE = 3 };
+
+/* Each waits for the next; the last for the first, if that is a cycle. */
+typedef struct ring {
+    rota_executor *pool;
+    rota_future *futures[MOST_IN_CYCLE];
+    test_latch are_set;
+    struct link {
+        struct ring *ring;
+        unsigned next; /* or more than there are: a gate */
+    } links[MOST_IN_CYCLE];
+    test_gate gate;
+    rota_ns timeout;
+    atomic_uint ended;
+} ring;
+
+static void *wait_for_next(void *arg)
+{
+    struct link *link = arg;
+    ring *all = link->ring;
+
+    test_latch_wait(&all->are_set);
+    if (link->next < MOST_IN_CYCLE)
+        rota_future_get_timed(all->futures[link->next], all->timeout, NULL);
+    else
+        test_wait_at(&all->gate);
+    atomic_fetch_add(&all->ended, 1);
+    return NULL;
+}
+
+static void start_ring(ring *all, unsigned count, bool is_cycle, rota_ns timeout)
+{
+    all->pool = test_pool((rota_pool_options){.core_threads = count});
+    all->timeout = timeout;
+    atomic_init(&all->ended, 0);
+    test_latch_init(&all->are_set, 1);
+    test_gate_init(&all->gate);
+    assert_ok(rota_executor_set_name(all->pool, "ring"));
+    for (unsigned i = 0; i < count; i++) {
+        unsigned next = i + 1 < count ? i + 1 : is_cycle ? 0 : MOST_IN_CYCLE;
+        all->links[i] = (struct link){all, next};
+        const rota_call call = {.fn = wait_for_next, .arg = &all->links[i], .name = "link"};
+        assert_ok(rota_submit_call(all->pool, &call, &all->futures[i]));
+    }
+    test_await_active(all->pool, count);
+    test_latch_open(&all->are_set);
+}
+
+static void end_ring(ring *all, unsigned count)
+{
+    rota_future_cancel(all->futures[0]); /* which ends the wait of the last */
+    test_gate_open(&all->gate);
+    test_await_count(&all->ended, count);
+    for (unsigned i = 0; i < count; i++)
+        rota_future_unref(all->futures[i]);
+    assert_ok(rota_close(all->pool));
+}
+
+static bool all_wait(void *arg)
+{
+    const ring *all = arg;
+    unsigned waiting = 0;
+
+    rota__mutex_lock(&rota__process_lock);
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        const rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        for (unsigned i = 0; i < MOST_IN_CYCLE; i++)
+            waiting += all->futures[i] != NULL
+                       && rota__load_relaxed(&record->awaited) == (uintptr_t)all->futures[i];
+    }
+    rota__mutex_unlock(&rota__process_lock);
+    return waiting == (all->futures[2] != NULL ? 3 : 2);
+}
+
+static void a_cycle_is_told_of(unsigned count)
+{
+    ring all = {.futures = {NULL}};
+
+    start((rota_watchdog_options){.cycles = true});
+    start_ring(&all, count, true, ROTA_FOREVER);
+    test_until(all_wait, &all);
+    pass(ROTA_MS(10));
+    assert_int_equal(alarms(), 0); /* it may be just now */
+    pass(ROTA_MS(100));
+    assert_int_equal(alarms(), 1);
+    assert_int_equal(heard.alarms[0].alarm.kind, ROTA_ALARM_CYCLE);
+    assert_string_equal(heard.alarms[0].executor, "ring");
+    assert_string_equal(heard.alarms[0].task, "link");
+    end_ring(&all, count);
+    assert_ok(rota_watchdog_stop());
+}
+
+static void a_cycle_of_two_is_told_of_once(void **state)
+{
+    a_cycle_is_told_of(2);
+}
+
+static void a_cycle_of_three_is_told_of_once(void **state)
+{
+    a_cycle_is_told_of(3);
+}
+
+static void a_chain_is_no_cycle(void **state)
+{
+    ring all = {.futures = {NULL}};
+
+    start((rota_watchdog_options){.cycles = true});
+    start_ring(&all, 3, false, ROTA_FOREVER);
+    test_await_count(&all.gate.begun, 1);
+    pass(ROTA_MS(200));
+    assert_int_equal(alarms(), 0);
+    end_ring(&all, 3);
+    assert_ok(rota_watchdog_stop());
+}
+
+/* Who waits for a time only will not wait for ever. */
+static void a_cycle_that_ends_by_itself_is_none(void **state)
+{
+    ring all = {.futures = {NULL}};
+
+    start((rota_watchdog_options){.cycles = true});
+    start_ring(&all, 2, true, ROTA_HOURS(1));
+    test_clock_await_waiting(others + 3);
+    others += 2;
+    pass(ROTA_MS(200));
+    assert_int_equal(alarms(), 0);
+    test_clock_advance(ROTA_HOURS(1));
+    test_await_count(&all.ended, 2);
+    others -= 2;
+    assert_ok(rota_watchdog_stop());
+    end_ring(&all, 2);
+}
+
+typedef struct helped {
+    rota_executor *forkjoin;
+    rota_future *slow, *inner;
+    test_latch are_set;
+    test_gate gate;
+    atomic_uint waits;
+} helped;
+
+/* On a thread of a pool: waits for what the fork/join pool's worker runs as a help. */
+static void *wait_for_inner(void *arg)
+{
+    helped *all = arg;
+
+    atomic_fetch_add(&all->waits, 1);
+    test_latch_wait(&all->are_set);
+    rota_future_get(all->inner, NULL);
+    return NULL;
+}
+
+/* FJ-16: the one worker waits for `slow`, and runs `inner` meanwhile. */
+static void *help_meanwhile(void *arg)
+{
+    helped *all = arg;
+
+    test_check(rota_submit(all->forkjoin, test_wait_at, &all->gate, &all->inner) == ROTA_OK);
+    test_latch_open(&all->are_set);
+    rota_future_get(all->slow, NULL);
+    return NULL;
+}
+
+/* It seems to wait for `slow`, which waits for `inner`; but that runs, and will end. */
+static void who_helps_does_not_wait(void **state)
+{
+    helped all = {.forkjoin = test_forkjoin_of(1)};
+    rota_executor *pool = one_thread();
+    rota_future *outer;
+
+    test_latch_init(&all.are_set, 1);
+    test_gate_init(&all.gate);
+    start((rota_watchdog_options){.cycles = true});
+    assert_ok(rota_submit(pool, wait_for_inner, &all, &all.slow));
+    test_await_count(&all.waits, 1);
+    assert_ok(rota_submit(all.forkjoin, help_meanwhile, &all, &outer));
+    test_await_count(&all.gate.begun, 1);
+    pass(ROTA_MS(200));
+    assert_int_equal(alarms(), 0);
+    test_gate_open(&all.gate);
+    assert_ok(rota_future_get(outer, NULL));
+    rota_future_unref(outer);
+    rota_future_unref(all.slow);
+    rota_future_unref(all.inner);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_close(all.forkjoin));
+    assert_ok(rota_watchdog_stop());
+}
+
+/* -- Starting and stopping ------------------------------------------------------------------- */
+
+static int stop_status;
+
+static void stop_from_there(const rota_alarm *alarm, void *ctx)
+{
+    stop_status = rota_watchdog_stop();
+    atomic_fetch_add((atomic_uint *)ctx, 1);
+}
+
+static void to_stop_it_from_an_alarm_is_a_deadlock(void **state)
+{
+    rota_executor *pool = one_thread();
+    atomic_uint told_of = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    others = test_clock_waiting();
+    assert_ok(rota_watchdog_start(&(rota_watchdog_options){
+        .longest_task = ROTA_MS(10), .period = PERIOD, .alarm = stop_from_there, .ctx = &told_of}));
+    test_clock_await_waiting(others + 1);
+    test_occupy(pool, &gate, 1);
+    pass(ROTA_MS(20));
+    assert_int_equal(told_of, 1);
+    assert_status(stop_status, ROTA_EDEADLOCK);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_ok(rota_watchdog_stop());
+}
+
+static void there_is_one_at_a_time(void **state)
+{
+    const rota_watchdog_options options = {.cycles = true, .alarm = hear, .ctx = &heard};
+
+    assert_ok(rota_watchdog_stop());
+    start((rota_watchdog_options){.cycles = true});
+    assert_status(rota_watchdog_start(&options), ROTA_EBUSY);
+    assert_ok(rota_watchdog_stop());
+    assert_ok(rota_watchdog_stop());
+    assert_ok(rota_watchdog_start(&options));
+    assert_ok(rota_watchdog_stop());
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    const rota_watchdog_options bad[] = {
+        {.alarm = hear},
+        {.longest_task = ROTA_MS(1)},
+        {.longest_task = -1, .alarm = hear},
+        {.oldest_queued = -1, .cycles = true, .alarm = hear},
+        {.cycles = true, .period = -1, .alarm = hear},
+    };
+
+    assert_status(rota_watchdog_start(NULL), ROTA_EINVAL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_status(rota_watchdog_start(&bad[i]), ROTA_EINVAL);
+}
+
+/* The period is a quarter of the shorter time, but not less than 10 ms. */
+static void it_looks_often_enough(void **state)
+{
+    const struct {
+        rota_ns longest_task, oldest_queued, period;
+    } cases[] = {
+        {ROTA_MS(400), 0, ROTA_MS(100)},
+        {ROTA_MS(400), ROTA_MS(80), ROTA_MS(20)},
+        {0, ROTA_MS(80), ROTA_MS(20)},
+        {ROTA_MS(4), 0, ROTA_MS(10)},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rota_executor *pool = one_thread();
+        test_gate gate;
+        test_gate_init(&gate);
+        heard.count = 0;
+        for (unsigned k = 0; k < 2; k++)
+            submit_named(pool, &gate, NULL);
+        test_await_count(&gate.begun, 1);
+        test_clock_advance(ROTA_SEC(10));
+        others = test_clock_waiting();
+        assert_ok(
+            rota_watchdog_start(&(rota_watchdog_options){.longest_task = cases[i].longest_task,
+                                                         .oldest_queued = cases[i].oldest_queued,
+                                                         .alarm = hear,
+                                                         .ctx = &heard}));
+        test_clock_await_waiting(others + 1);
+        test_occupy(pool, &gate, 0);
+        test_clock_advance(cases[i].period - 1);
+        assert_int_equal(test_clock_waiting(), others + 1);
+        assert_int_equal(alarms(), 0);
+        test_clock_advance(1);
+        test_clock_await_waiting(others + 1);
+        assert_int_equal(alarms(), cases[i].oldest_queued > 0);
+        test_gate_open(&gate);
+        assert_ok(rota_watchdog_stop());
+        assert_ok(rota_close(pool));
+    }
+}
+
+/* It observes while it is there, and leaves what the user has set. */
+static void it_observes_meanwhile(void **state)
+{
+    rota_executor *pool = one_thread();
+    atomic_uint runs = 0;
+
+    assert_ok(rota_observe(false));
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
+    assert_false(rota_is_observing());
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_await_completed(pool, 1);
+    assert_int_equal(observing_figures(pool).running.count, 1);
+    assert_ok(rota_watchdog_stop());
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_await_completed(pool, 2);
+    assert_int_equal(observing_figures(pool).running.count, 1);
+    assert_ok(rota_close(pool));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_observed_in_time(a_long_task_is_told_of_once),
+        test_observed_in_time(an_alarm_says_which_thread_it_is),
+        test_observed_in_time(each_of_two_long_tasks_is_told_of),
+        test_observed_in_time(a_periodic_task_is_timed_run_by_run),
+        test_observed_in_time(a_task_inside_of_another_is_told_of_too),
+        test_observed_in_time(a_slow_queue_is_told_of_once_until_it_was_fast),
+        test_observed_in_time(a_queue_that_stays_slow_is_not_told_of_again),
+        test_observed_in_time(what_is_not_due_does_not_wait),
+        test_observed_in_time(another_watchdog_tells_of_a_slow_queue_again),
+        test_observed_in_time(a_cycle_of_two_is_told_of_once),
+        test_observed_in_time(a_cycle_of_three_is_told_of_once),
+        test_observed_in_time(a_chain_is_no_cycle),
+        test_observed_in_time(a_cycle_that_ends_by_itself_is_none),
+        test_observed_in_time(who_helps_does_not_wait),
+        test_observed_in_time(to_stop_it_from_an_alarm_is_a_deadlock),
+        test_observed_in_time(there_is_one_at_a_time),
+        test_observed_in_time(what_makes_no_sense_is_refused),
+        test_observed_in_time(it_looks_often_enough),
+        test_observed_in_time(it_observes_meanwhile),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
