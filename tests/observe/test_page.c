@@ -268,6 +268,22 @@ static void slow_clients_lose_their_place_in_time(void **state)
     }
 }
 
+/* More of them than there are places. */
+static void who_was_served_need_not_hang_up(void **state)
+{
+    int fds[2 * PLACES];
+    char byte;
+
+    for (int i = 0; i < 2 * PLACES; i++) {
+        fds[i] = client_open();
+        client_send(fds[i], CLIENT_GET("/metrics"));
+        while (recv(fds[i], &byte, 1, 0) == 1)
+            continue;
+    }
+    for (int i = 0; i < 2 * PLACES; i++)
+        close(fds[i]);
+}
+
 static void a_hundred_clients_at_once_are_all_served(void **state)
 {
     int fds[MANY];
@@ -391,6 +407,7 @@ int main(void)
         test_of_page(clients_that_go_away_leave_their_place),
         test_of_page(slow_clients_do_not_hold_up_another),
         test_of_page(slow_clients_lose_their_place_in_time),
+        test_of_page(who_was_served_need_not_hang_up),
         test_of_page(a_hundred_clients_at_once_are_all_served),
         test_of_page(threads_ask_at_the_same_time),
         test_of_page(stop_ends_clients_that_hang),

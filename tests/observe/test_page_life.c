@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "page_client.h"
 #include "rota_test_internal.h"
+#include "rota_test_race.h"
 #include "rota_test_tasks.h"
 
 #include "os/fault.h"
@@ -87,6 +88,31 @@ static void threads_may_start_and_stop_it_at_the_same_time(void **state)
     client_begin(NULL);
     client_gets(CLIENT_GET("/"), 200);
     client_end();
+}
+
+static void start_again(void *arg)
+{
+    client_begin(NULL);
+}
+
+static void stop_and_look(void *arg)
+{
+    test_check(rota_page_stop() == ROTA_OK);
+    test_check(is_refused());
+}
+
+static void is_over(void *arg)
+{
+    test_check(rota_page_stop() == ROTA_OK);
+}
+
+/* Also to who was not the first to say so. */
+static void stop_returns_when_it_has_ended(void **state)
+{
+    static const test_race race = {
+        .before = start_again, .sides = {stop_and_look, stop_and_look}, .after = is_over};
+
+    test_race_run(&race, NULL);
 }
 
 /* -- Addresses ------------------------------------------------------------------------------- */
@@ -246,8 +272,9 @@ static void be_a_child(void *arg)
 {
     unsigned parents_port = client_port;
 
-    test_check(rota_page_stop() == ROTA_OK); /* there is none here */
-    client_gets(CLIENT_GET("/"), 200);       /* but there */
+    client_gets(CLIENT_GET("/"), 200); /* its parent's */
+    if (arg != NULL)
+        test_check(rota_page_stop() == ROTA_OK); /* there is none here */
     client_begin(NULL);
     test_check(client_port != parents_port);
     client_gets(CLIENT_GET("/metrics"), 200);
@@ -264,6 +291,7 @@ static void a_child_has_no_page(void **state)
     client_send(hanging, "GET / HTTP/1.1\r\n");
     for (int i = 0; i < 5; i++) {
         assert_int_equal(test_in_child(be_a_child, NULL), 0);
+        assert_int_equal(test_in_child(be_a_child, &client_port), 0);
         client_gets(CLIENT_GET("/"), 200);
     }
     client_send(hanging, "Host: localhost\r\n\r\n");
@@ -316,6 +344,7 @@ int main(void)
         test_with_memory(it_can_be_started_again_where_it_was),
         test_with_memory(nobody_listens_after_the_end),
         test_with_memory(threads_may_start_and_stop_it_at_the_same_time),
+        test_with_memory(stop_returns_when_it_has_ended),
         test_with_memory(an_address_is_an_ip_address),
         test_with_memory(what_the_system_refuses_is_told_by_errno),
         test_with_memory(whoever_listens_to_the_network_is_asked_by_any_name),
