@@ -176,6 +176,7 @@ typedef struct rota__out {
     size_t size;
     size_t length; /* of all that was written */
     int status;
+    int error; /* errno, of the first that went wrong */
     size_t filled;
     char buffer[1024]; /* for a descriptor */
 } rota__out;

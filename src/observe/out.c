@@ -17,6 +17,15 @@ void rota__out_begin(rota__out *out, FILE *file, int fd)
     out->length = 0;
     out->filled = 0;
     out->status = ROTA_OK;
+    out->error = 0;
+}
+
+static void fails(rota__out *out)
+{
+    if (out->status != ROTA_OK)
+        return;
+    out->status = ROTA_EIO;
+    out->error = errno;
 }
 
 static void flush(rota__out *out)
@@ -28,7 +37,7 @@ static void flush(rota__out *out)
         if (written >= 0)
             done += (size_t)written;
         else if (errno != EINTR)
-            out->status = ROTA_EIO;
+            fails(out);
     }
     out->filled = 0;
 }
@@ -57,7 +66,7 @@ static void put(rota__out *out, const char *text, size_t length)
 {
     if (out->file != NULL) {
         if (fwrite(text, 1, length, out->file) != length)
-            out->status = ROTA_EIO;
+            fails(out);
     } else if (out->fd >= 0) {
         to_descriptor(out, text, length);
     } else {
@@ -98,7 +107,9 @@ int rota__out_end(rota__out *out)
     if (out->fd >= 0)
         flush(out);
     else if (out->file != NULL && fflush(out->file) != 0)
-        out->status = ROTA_EIO;
+        fails(out);
+    if (out->status == ROTA_EIO)
+        errno = out->error; /* much has been called since */
     return out->status;
 }
 

@@ -241,10 +241,9 @@ static int print(rota__out *out)
             print_metric(out, &all, i);
         print_histograms(out, &all, true);
         print_histograms(out, &all, false);
-        status = rota__out_end(out);
     }
     forget(&all);
-    return status;
+    return status == ROTA_OK ? rota__out_end(out) : status;
 }
 
 int rota_metrics_text(char *text, size_t size)

@@ -20,7 +20,7 @@ enum { DEFAULT_EVENTS = 16384, LEAST_EVENTS = 64 };
 static rota__atomic(uint32_t) session; /* the recorder's; changed under the lock, as is the rest */
 static size_t events;
 static rota_ns keeps;
-static rota_ns begun;
+static rota_ns begun, ended; /* the latter: when it was last stopped */
 
 /* -- Writing -------------------------------------------------------------- */
 
@@ -120,7 +120,8 @@ size_t rota__ring_size(void)
 
 size_t rota__ring_copy(const rota__ring *ring, rota__event_copy *copies, size_t size)
 {
-    rota_ns oldest = keeps > 0 ? rota__ticks() - keeps : begun;
+    rota_ns last = rota__mode_is(ROTA__RECORDS) ? rota__ticks() : ended;
+    rota_ns oldest = keeps > 0 ? last - keeps : begun;
     size_t count = 0;
     uint64_t written;
 
@@ -130,7 +131,9 @@ size_t rota__ring_copy(const rota__ring *ring, rota__event_copy *copies, size_t 
     for (uint64_t i = written > size ? written - size : 0; i < written; i++) {
         rota__event_copy event = copy(ring, i);
         uint64_t now = rota__load_acquire(&ring->written); /* likewise */
-        if (i + size > now && event.time >= oldest)
+        if (i + size <= now)
+            count = 0; /* it is gone, and so are those before it */
+        else if (event.time >= oldest)
             copies[count++] = event;
     }
     return count;
@@ -182,6 +185,8 @@ int rota_recorder_stop(void)
     if (!rota__self()->watched)
         return ROTA_ENOMEM;
     rota__mutex_lock(&rota__process_lock);
+    if (rota__mode_is(ROTA__RECORDS))
+        ended = rota__ticks();
     rota__mode_set(ROTA__RECORDS, false);
     rota__mutex_unlock(&rota__process_lock);
     return ROTA_OK;
