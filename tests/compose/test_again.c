@@ -142,6 +142,18 @@ static void the_delays_have_a_factor_and_a_cap(void **state)
     test_has_ended(out, TEST_SUCCEEDS, &probe);
 }
 
+/* The smallest there is. */
+static void a_cap_may_be_a_nanosecond(void **state)
+{
+    retry((rota_retry_options){.attempts = 3, .first_delay = 1, .factor = 5, .cap = 1});
+    for (int i = 0; i < 2; i++) {
+        run_attempt(1);
+        comes_after(1);
+    }
+    run_attempt(0);
+    test_has_ended(out, TEST_SUCCEEDS, &probe);
+}
+
 /* Delays that would grow beyond all bounds are held. */
 static void huge_delays_do_not_overflow(void **state)
 {
@@ -597,6 +609,7 @@ int main(void)
         with_attempts(one_attempt_that_succeeds_is_enough),
         with_attempts(the_delays_are_doubled),
         with_attempts(the_delays_have_a_factor_and_a_cap),
+        with_attempts(a_cap_may_be_a_nanosecond),
         with_attempts(huge_delays_do_not_overflow),
         with_attempts(without_a_delay_it_is_tried_at_once),
         with_attempts(jitter_shortens_delays),

@@ -377,6 +377,47 @@ static void a_factory_that_gives_no_thread_at_all_refuses_the_task(void **state)
     assert_ok(rota_close(pool));
 }
 
+struct detour {
+    rota_executor *pool;
+    test_gate gate; /* that the thread is held at as it starts */
+    unsigned calls;
+};
+
+/* Gives no thread, but meanwhile the pool has come to another, from here as well. */
+static int fail_after_another(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
+                              void *arg, void *ctx)
+{
+    struct detour *detour = ctx;
+
+    if (detour->calls++ > 0)
+        return pthread_create(out, attr, start, arg);
+    test_check(rota_pool_set_core_threads(detour->pool, 2) == ROTA_OK);
+    return EAGAIN;
+}
+
+static void start_at_gate(void *ctx)
+{
+    test_wait_at(&((struct detour *)ctx)->gate);
+}
+
+/* POOL-28: who gets no thread leaves the task to one that has come meanwhile, though only just. */
+static void a_thread_that_has_just_come_is_enough(void **state)
+{
+    struct detour detour = {.calls = 0};
+    const rota_threads threads = {
+        .create = fail_after_another, .on_start = start_at_gate, .ctx = &detour};
+    atomic_uint runs = 0;
+
+    test_gate_init(&detour.gate);
+    detour.pool =
+        test_pool((rota_pool_options){.core_threads = 0, .max_threads = 2, .threads = threads});
+    assert_ok(rota_execute(detour.pool, test_count, &runs));
+    assert_int_equal(detour.calls, 2);
+    test_gate_open(&detour.gate);
+    assert_ok(rota_close(detour.pool));
+    assert_int_equal(runs, 1);
+}
+
 /* RTP-04 */
 static void a_pool_with_a_flaky_factory_can_be_shut_down(void **state)
 {
@@ -656,6 +697,7 @@ int main(void)
         test_with_memory(threads_come_from_the_factory),
         test_with_memory(when_the_factory_fails_the_threads_that_there_are_do_it_all),
         test_with_memory(a_factory_that_gives_no_thread_at_all_refuses_the_task),
+        test_with_memory(a_thread_that_has_just_come_is_enough),
         test_with_memory(a_pool_with_a_flaky_factory_can_be_shut_down),
         test_with_memory(a_thread_may_end_before_its_maker_goes_on),
         test_with_memory(to_call_start_again_has_no_effect),

@@ -7,6 +7,10 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
 static int stay(rota_task *task, void *ctx)
 {
     return ROTA_OK;
@@ -19,6 +23,29 @@ static void nothing(void *ctx)
 static void no_before(rota_executor *ex, rota_task *task, void *ctx)
 {
 }
+
+/* -- Its threads -------------------------------------------------------------------------- */
+
+#ifdef __linux__
+static void *look_at_slack(void *arg)
+{
+    *(int *)arg = prctl(PR_GET_TIMERSLACK);
+    return NULL;
+}
+
+/* What the system would add to every wait is taken away. */
+static void its_threads_wait_as_exactly_as_they_can(void **state)
+{
+    int slack = 0;
+
+    if (!test_is_linux())
+        skip();
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    assert_ok(rota_execute(sched, look_at_slack, &slack));
+    assert_ok(rota_close(sched));
+    assert_int_equal(slack, 1);
+}
+#endif
 
 /* -- Making one --------------------------------------------------------------------------- */
 
@@ -437,6 +464,9 @@ static void a_single_scheduled_pool_runs_what_it_is_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef __linux__
+        test_with_memory(its_threads_wait_as_exactly_as_they_can),
+#endif
         test_with_memory(the_defaults_are_those_that_the_header_names),
         test_with_memory(what_is_read_is_what_was_given_and_can_be_given_back),
         test_with_memory(what_cannot_be_is_refused),
