@@ -120,6 +120,7 @@ class Build:
 
     def object_of(self, library, path, source, out, *flags):
         """Compiles `source` as if it were `path`."""
+        out.unlink(missing_ok=True)
         command = list(self.compile[library][path])
         command[command.index("-o") + 1] = str(out)
         command[command.index("-c") + 1] = str(source)
@@ -263,9 +264,11 @@ def killer(mutant, build, tests, folder):
     """The test that notices, or None."""
     source, program = folder / "changed.c", folder / "program"
     source.write_text(mutant.text())
-    objects = {library: folder / f"{library}.o" for library in build.compile}
-    for library, changed in objects.items():
-        build.object_of(library, mutant.path, source, changed)
+    objects = {}
+    for library, commands in build.compile.items():
+        if mutant.path in commands:
+            objects[library] = folder / f"{library}.o"
+            build.object_of(library, mutant.path, source, objects[library])
     for test in tests_for(mutant.path, tests, build):
         if not build.link(test, objects[tests[test]], program):
             sys.exit(f"{test} cannot be linked")
