@@ -27,18 +27,18 @@ static const char *anchor(double percent)
 
 static void tick(FILE *file, double percent, int top, int bottom, const char *label)
 {
-    fprintf(file, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", percent,
+    fprintf(file, "<line class=\"line\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", percent,
             percent, top, bottom);
     fprintf(file, "<text x=\"%.2f%%\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", percent,
             bottom + 15, anchor(percent), label);
 }
 
-/* 1, 2 or 5 times a power of ten: the step that gives at most six ticks. */
+/* 1, 2 or 5 times a power of ten: the step that gives at most six ticks, which fit a phone. */
 static rota_ns nice_step(rota_ns length)
 {
     rota_ns step = 1;
 
-    for (int i = 0; length / step > 6; i++)
+    for (int i = 0; length / step > 5; i++)
         step = i % 3 == 1 ? step / 2 * 5 : step * 2;
     return step;
 }
@@ -119,7 +119,7 @@ static bool is_power_of_ten(rota_ns edge)
 static void draw_edges(FILE *file, const edges *e)
 {
     for (unsigned i = 0; i <= e->n; i++) {
-        if (e->n <= 6 || is_power_of_ten(e->at[i]))
+        if (e->n <= 4 || is_power_of_ten(e->at[i]))
             tick(file, 100.0 * i / e->n, TOP, BOTTOM, text_time(e->at[i]).s);
     }
 }

@@ -25,6 +25,7 @@ typedef struct shot {
 } shot;
 
 static atomic_ullong runs;
+static atomic_uint early; /* runs that began before their time, which must not be */
 
 static void compute_for(rota_ns time)
 {
@@ -32,12 +33,21 @@ static void compute_for(rota_ns time)
         continue;
 }
 
+static rota_ns lateness(rota_ns due)
+{
+    rota_ns late = rota_now() - due;
+
+    atomic_fetch_add_explicit(&runs, 1, memory_order_relaxed);
+    if (late < 0)
+        atomic_fetch_add_explicit(&early, 1, memory_order_relaxed);
+    return late < 0 ? 0 : late;
+}
+
 static void *run_job(void *arg)
 {
     job *j = arg;
 
-    rota_histogram_add(&j->result->late, rota_now() - j->due);
-    atomic_fetch_add_explicit(&runs, 1, memory_order_relaxed);
+    rota_histogram_add(&j->result->late, lateness(j->due));
     compute_for(j->work);
     j->due = j->period > 0 ? j->due + j->period : rota_now() - j->period;
     return NULL;
@@ -47,8 +57,7 @@ static void *run_shot(void *arg)
 {
     shot *s = arg;
 
-    s->late = rota_now() - s->due;
-    atomic_fetch_add_explicit(&runs, 1, memory_order_relaxed);
+    s->late = lateness(s->due);
     return NULL;
 }
 
@@ -157,6 +166,8 @@ static bool run(jobs_result *r, shot *shots, unsigned n)
     rota_shutdown(r->pool); /* ends what is periodic, drops what is delayed; what runs runs on */
     rota_await_termination(r->pool, ROTA_FOREVER);
     collect(r, shots, n);
+    if (atomic_load(&early) > 0)
+        return complain("%u runs began before their time.", atomic_load(&early));
     return fine && !tour_stopped();
 }
 

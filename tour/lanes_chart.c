@@ -21,6 +21,16 @@ static bool goes_before(const lane *a, const lane *b)
     return x != y ? x < y : strcmp(a->name, b->name) < 0;
 }
 
+/* A fork/join pool may have threads that stand in for others, and hardly ever do. */
+static bool did_something(const lane *l)
+{
+    rota_ns busy = 0;
+
+    for (unsigned i = 0; i < LANE_BINS; i++)
+        busy += l->busy[i];
+    return busy > ROTA_MS(1);
+}
+
 static void add_group(rows *r, const lane_group *group)
 {
     unsigned first = r->n;
@@ -28,7 +38,7 @@ static void add_group(rows *r, const lane_group *group)
     for (size_t i = 0; i < lanes_count(); i++) {
         const lane *l = lanes_at(i);
         unsigned at = r->n;
-        if (l->group != group)
+        if (l->group != group || !did_something(l))
             continue;
         for (; at > first && goes_before(l, r->of[at - 1]); at--)
             r->of[at] = r->of[at - 1];

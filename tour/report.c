@@ -27,12 +27,12 @@ static void cards(FILE *file, const tour *t)
              text_time(rota_histogram_quantile(&t->web.latency, 0.99)).s);
     card(file, ACT_WEB,
          text_count((uint64_t)((double)t->web.requests * 1e9 / (double)t->web.length)).s, about);
-    snprintf(about, sizeof about, "is the most that half of %s timed runs were late",
+    snprintf(about, sizeof about, "is the median lateness of %s timed runs",
              text_count(t->jobs.late.count).s);
     card(file, ACT_JOBS, text_time(rota_histogram_quantile(&t->jobs.late, 0.5)).s, about);
     snprintf(times, sizeof times, "%.24s\u00d7", text_number(sort_speedup(&t->sort)).s);
-    snprintf(about, sizeof about, "as fast as one worker are %s, at sorting %s ints", all->name,
-             text_count(t->sort.n).s);
+    snprintf(about, sizeof about, "is the speed-up of a sort of %s ints by %s",
+             text_count(t->sort.n).s, all->name);
     card(file, ACT_SORT, times, about);
     card(file, ACT_PIPELINE, text_count(t->pipeline.items).s,
          "items through a pipeline that fails now and then: each has its answer");
@@ -54,7 +54,7 @@ static void all_threads(FILE *file, const tour *t)
 {
     fputs("<h2>Every thread, all the time</h2>\n<p class=\"say\">A row for each worker thread; the "
           "fuller "
-          "it is, the busier the thread. The acts follow one another.</p>\n<div class=\"grid2\">",
+          "it is, the busier the thread. The acts follow one another.</p>\n<div class=\"figures\">",
           file);
     chart_all_lanes(file, t->begin, t->begin + t->length, act_of);
     fputs("</div>\n", file);
@@ -71,7 +71,7 @@ static void web(FILE *file, const web_result *r)
         "pages; "
         "results come back through a descriptor. A second process keeps %d connections busy, each "
         "with one request at a time. The server answered %s requests and the client got %s answers."
-        "</p>\n<div class=\"grid2\">\n",
+        "</p>\n<div class=\"figures\">\n",
         r->figures.threads, WEB_CONNECTIONS, text_count(r->served).s, text_count(r->requests).s);
     chart_rate(file, &(rate_chart){"Requests", "requests a second", r->in_slot, r->slots, WEB_SLOT,
                                    ACT_WEB});
@@ -103,7 +103,7 @@ static void jobs(FILE *file, const jobs_result *r)
         "<p class=\"say\">A scheduled pool of two threads runs three periodic jobs and %s single "
         "ones, while %s more tasks wait for their hour, which costs nothing. How late does each "
         "run "
-        "begin? Never early.</p>\n<div class=\"grid2\">\n",
+        "begin? Never early.</p>\n<div class=\"figures\">\n",
         text_count(r->job[JOBS - 1].late.count).s, text_count(r->sleepers).s);
     for (unsigned i = 0; i < JOBS; i++) {
         char title[64];
@@ -140,7 +140,7 @@ static void sort(FILE *file, const sort_result *r)
     fprintf(file,
             "<p class=\"say\">%s random ints, by <code>qsort</code> of the C library and by "
             "<code>rota_parallel_sort</code>, which is stable. The results are the same%s.</p>\n"
-            "<div class=\"grid2\">\n",
+            "<div class=\"figures\">\n",
             text_count(r->n).s, r->rounds > 1 ? "; of two rounds the better counts" : "");
     chart_bars(file, "Time, in seconds: shorter is better", times, r->cases);
     chart_bars(file, "Speed-up beside one worker; pale: the ideal", faster, r->cases);
@@ -180,7 +180,7 @@ static void pipeline(FILE *file, const pipeline_result *r)
         "itself.</p>\n",
         text_count(r->items).s, text_count(r->attempts).s);
     flow(file);
-    fputs("<div class=\"grid2\">\n", file);
+    fputs("<div class=\"figures\">\n", file);
     outcomes(file, r);
     chart_histogram(file, &(histogram_chart){.title = "From begin to answer",
                                              .what = "items",

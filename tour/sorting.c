@@ -159,7 +159,8 @@ double sort_speedup(const sort_result *sort)
 bool sort_act(const tour_options *options, sort_result *r)
 {
     r->begin = rota_now();
-    r->n = options->seconds >= 20 ? N : (size_t)(N / 20 * options->seconds);
+    double part = options->seconds / 20; /* a very short tour is a test, perhaps a slow one */
+    r->n = part >= 1 ? N : (size_t)(N * part * part);
     size_t size = r->n * sizeof(int);
     sorting s = {.result = r, .source = malloc(size), .sorted = malloc(size), .work = malloc(size)};
     s.patience = r->begin + ROTA_SEC(options->seconds / 4);
