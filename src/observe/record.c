@@ -256,7 +256,8 @@ static void note_wait(const rota__span *span, rota__record *record, int64_t stam
 
 /*
  * What was in the queue already when the thread ended the task before, it has taken at once: so that
- * look at the clock serves for both. What came later it may have waited for.
+ * look at the clock serves for both. What came later it may have waited for; also what was submitted
+ * before, but was queued later, for which it has slept.
  */
 static rota_ns begin_time(const rota__record *record, const rota__traced *task)
 {
@@ -311,11 +312,22 @@ static void end(rota__span *span, bool has_failed)
         rota__ring_note(record, ROTA__TRACE_END, cell->executor, cell->name, now, has_failed);
 }
 
+/* Whatever the thread does next, it does not do it right after its last task. */
+static void forget_end(void)
+{
+    rota__trace_record *trace = rota__self()->record;
+
+    if (trace != NULL)
+        ROTA__CONTAINER(trace, rota__record, trace)->ended = 0;
+}
+
 static void event(rota__trace_event event, const void *executor, int64_t value)
 {
     const rota_executor *ex = executor;
     rota__record *record;
 
+    if (event == ROTA__TRACE_PARK)
+        forget_end();
     if (!has(ROTA__RECORDS))
         return;
     record = mine();
