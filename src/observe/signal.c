@@ -4,7 +4,8 @@
  *
  * The handler signals a descriptor, which a thread waits for. There is one such arrangement in a
  * process; its parts are changed by one thread at a time, which `lock` sees to. A handler may still run
- * when all is over: so the descriptor, once there, stays open.
+ * when all is over: so the descriptor, once there, stays open. Another signal or path is taken over by
+ * the thread that is there, so that what can fail does so before anything has changed.
  */
 #define _GNU_SOURCE
 #include "observe/observe_internal.h"
@@ -19,18 +20,20 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct writer {
+enum { LONGEST_PATH = 4000 };
+
+typedef struct order {
     int signal;
     struct sigaction before; /* who had the signal */
-    rota__os_thread thread;
-    rota__atomic(bool) is_stopped;
     uint32_t generation;
     size_t size; /* of this block */
     char path[];
-} writer;
+} order;
 
 static rota__mutex lock;
-static writer *the_writer; /* under the lock */
+static order *the_order; /* changed under both locks, this one and the process's */
+static rota__os_thread writer;
+static rota__atomic(bool) is_stopped; /* the writer */
 static rota__os_event event;
 static uint32_t generation; /* that it was opened in */
 static rota__atomic(bool) is_open;
@@ -62,62 +65,127 @@ static int open_event(void)
 }
 
 /* A file that is complete takes the other's place. What goes wrong nobody can be told. */
-static void write_out(const writer *self)
+static void write_out(void)
 {
-    char path[4096 + 8];
+    char path[LONGEST_PATH + 1], draft[sizeof path + 4];
     int fd;
 
-    if (snprintf(path, sizeof path, "%s.new", self->path) >= (int)sizeof path)
-        return;
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    rota__mutex_lock(&rota__process_lock);
+    snprintf(path, sizeof path, "%s", the_order->path);
+    rota__mutex_unlock(&rota__process_lock);
+    snprintf(draft, sizeof draft, "%s.new", path);
+    fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     int status = rota_recorder_write(fd);
     if (close(fd) == 0 && status == ROTA_OK)
-        rename(path, self->path);
+        rename(draft, path);
     else
-        unlink(path);
+        unlink(draft);
 }
 
 static void write_when_told(void *arg)
 {
-    writer *self = arg;
     struct pollfd told = {.fd = event.readable, .events = POLLIN};
 
+    (void)arg;
     for (;;) {
         if (poll(&told, 1, -1) <= 0)
             continue;
         rota__os_event_clear(&event);
-        if (rota__load_acquire(&self->is_stopped)) /* pairs with end */
+        if (rota__load_acquire(&is_stopped)) /* pairs with stop_writer */
             return;
-        write_out(self);
+        write_out();
     }
 }
 
-/* -- Beginning and ending ------------------------------------------------- */
+/* -- Beginning and ending: with the lock held ----------------------------- */
 
-/* With the lock held. */
-static void end(void)
+static int start_writer(void)
 {
-    writer *self = the_writer;
+    static const rota__os_thread_options options = {.name = "rota-recorder",
+                                                    .cpu = ROTA__OS_ANY_CPU};
+    int status = open_event();
 
-    the_writer = NULL;
-    if (self == NULL)
-        return;
-    if (self->signal != 0)
-        sigaction(self->signal, &self->before, NULL);
-    if (self->generation != rota__generation_now())
-        return;                                   /* a parent's: its thread is not here */
-    rota__store_release(&self->is_stopped, true); /* pairs with write_when_told */
-    rota__os_event_signal(&event);
-    rota__os_thread_join(&self->thread);
-    rota__free(self, self->size);
+    if (status != ROTA_OK)
+        return status;
+    rota__os_event_clear(&event); /* of a signal that came too late for the last */
+    rota__store_relaxed(&is_stopped, false);
+    return rota__os_thread_start(&writer, &options, write_when_told, NULL);
 }
 
-static writer *make(int signal, const char *path)
+static void stop_writer(void)
 {
-    size_t size = sizeof(writer) + strlen(path) + 1;
-    writer *self = rota__alloc(size);
+    rota__store_release(&is_stopped, true); /* pairs with write_when_told */
+    rota__os_event_signal(&event);
+    rota__os_thread_join(&writer);
+}
+
+/* The order from now on, or NULL; the one before is over. */
+static void set_order(order *next)
+{
+    order *last = the_order;
+
+    rota__mutex_lock(&rota__process_lock);
+    the_order = next;
+    rota__mutex_unlock(&rota__process_lock);
+    if (last != NULL)
+        rota__free(last, last->size);
+}
+
+/* Who had the signal gets it back. A parent's writer is not here. */
+static void end(void)
+{
+    if (the_order == NULL)
+        return;
+    sigaction(the_order->signal, &the_order->before, NULL);
+    if (the_order->generation == rota__generation_now())
+        stop_writer();
+    set_order(NULL);
+}
+
+static bool take_signal(order *next)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    return sigaction(next->signal, &action, &next->before) == 0;
+}
+
+static int begin(order *next)
+{
+    int status = start_writer();
+
+    if (status != ROTA_OK)
+        return status;
+    if (!take_signal(next)) {
+        stop_writer();
+        return ROTA_EINVAL;
+    }
+    set_order(next);
+    return ROTA_OK;
+}
+
+/* What the writer has been told until now it is told no more. */
+static int change(order *next)
+{
+    if (next->signal == the_order->signal) {
+        next->before = the_order->before;
+    } else {
+        if (!take_signal(next))
+            return ROTA_EINVAL;
+        sigaction(the_order->signal, &the_order->before, NULL);
+    }
+    set_order(next);
+    return ROTA_OK;
+}
+
+/* -- Orders --------------------------------------------------------------- */
+
+static order *make(int signal, const char *path)
+{
+    size_t size = sizeof(order) + strlen(path) + 1;
+    order *self = rota__alloc(size);
 
     if (self == NULL)
         return NULL;
@@ -129,51 +197,35 @@ static writer *make(int signal, const char *path)
     return self;
 }
 
-static int start(writer *self)
+static int obey(order *next)
 {
-    static const rota__os_thread_options thread = {.name = "rota-recorder",
-                                                   .cpu = ROTA__OS_ANY_CPU};
-    int status = open_event();
+    int status;
 
-    if (status == ROTA_OK)
-        status = rota__os_thread_start(&self->thread, &thread, write_when_told, self);
+    rota__mutex_lock(&lock);
+    if (the_order != NULL && the_order->generation != rota__generation_now())
+        end();
+    status = the_order != NULL ? change(next) : begin(next);
+    rota__mutex_unlock(&lock);
+    if (status != ROTA_OK)
+        rota__free(next, next->size);
     return status;
-}
-
-/* With the lock held. */
-static int begin(writer *self)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    int status = start(self);
-
-    if (status != ROTA_OK) {
-        rota__free(self, self->size);
-        return status;
-    }
-    the_writer = self;
-    sigemptyset(&action.sa_mask);
-    if (sigaction(self->signal, &action, &self->before) == 0)
-        return ROTA_OK;
-    self->signal = 0; /* there is nothing to give back */
-    end();
-    return ROTA_EINVAL;
 }
 
 int rota_recorder_on_signal(int signal, const char *path)
 {
-    writer *self = NULL;
-    int status = ROTA_OK;
+    order *next;
 
-    if (signal < 0 || (signal > 0 && (path == NULL || path[0] == '\0' || strlen(path) > 4000)))
+    if (signal < 0
+        || (signal > 0 && (path == NULL || path[0] == '\0' || strlen(path) > LONGEST_PATH)))
         return ROTA_EINVAL;
     if (!rota__self()->watched)
         return ROTA_ENOMEM;
-    if (signal > 0 && (self = make(signal, path)) == NULL)
-        return ROTA_ENOMEM;
-    rota__mutex_lock(&lock);
-    end();
-    if (self != NULL)
-        status = begin(self);
-    rota__mutex_unlock(&lock);
-    return status;
+    if (signal == 0) {
+        rota__mutex_lock(&lock);
+        end();
+        rota__mutex_unlock(&lock);
+        return ROTA_OK;
+    }
+    next = make(signal, path);
+    return next != NULL ? obey(next) : ROTA_ENOMEM;
 }

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was recorded is written when a signal comes: into its file, again and again; the signal goes back
+ * to who had it; what cannot be is refused, and changes nothing.
+ */
+#define _GNU_SOURCE
+#include "observing.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/rota-signal-XXXXXX";
+static char path[sizeof folder + 20], other_path[sizeof folder + 20];
+static atomic_uint runs, handled;
+
+static void handle(int number)
+{
+    atomic_fetch_add(&handled, 1);
+}
+
+static void set_handler(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+
+    sigemptyset(&action.sa_mask);
+    assert_int_equal(sigaction(number, &action, NULL), 0);
+}
+
+/* All of it; NULL: it is not there, or not complete. To be freed. */
+static char *content(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    char *text = calloc(1, 1 << 20);
+
+    test_check(text != NULL);
+    if (file != NULL) {
+        (void)!fread(text, 1, (1 << 20) - 1, file);
+        fclose(file);
+    }
+    if (file != NULL && strstr(text, "\n]}\n") != NULL)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool file_tells(const char *name, const char *part)
+{
+    char *text = content(name);
+    bool tells = text != NULL && strstr(text, part) != NULL;
+
+    free(text);
+    return tells;
+}
+
+struct wanted {
+    const char *name, *part;
+};
+
+static bool is_written(void *arg)
+{
+    const struct wanted *wanted = arg;
+
+    return file_tells(wanted->name, wanted->part);
+}
+
+static void await_file(const char *name, const char *part)
+{
+    test_until(is_written, &(struct wanted){name, part});
+}
+
+static void run_named(rota_executor *pool, const char *name)
+{
+    const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
+    uint64_t before = test_stats(pool).completed;
+
+    assert_ok(rota_submit_call(pool, &call, NULL));
+    test_await_completed(pool, before + 1);
+}
+
+static rota_executor *recorded_pool(void)
+{
+    assert_ok(rota_recorder_start(&(rota_recorder_options){.events = 100}));
+    return test_pool((rota_pool_options){.core_threads = 1});
+}
+
+/* -- Signals that come ----------------------------------------------------------------------- */
+
+static void a_signal_writes_the_file(void **state)
+{
+    rota_executor *pool = recorded_pool();
+    struct stat about;
+
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    run_named(pool, "first");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "\"name\":\"first\"");
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 077, 0); /* it is nobody else's business */
+    run_named(pool, "second");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "\"name\":\"second\"");
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    assert_ok(rota_close(pool));
+}
+
+static void the_signal_is_given_back(void **state)
+{
+    set_handler(SIGUSR1, handle);
+    for (unsigned i = 0; i < 2; i++) {
+        atomic_store(&handled, 0);
+        assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+        assert_int_equal(raise(SIGUSR1), 0);
+        assert_int_equal(handled, 0);
+        assert_ok(rota_recorder_on_signal(0, NULL));
+        assert_int_equal(raise(SIGUSR1), 0);
+        assert_int_equal(handled, 1);
+    }
+    assert_ok(rota_recorder_on_signal(0, NULL)); /* there is none */
+    set_handler(SIGUSR1, SIG_DFL);
+}
+
+/* Another file, and then another signal, in place of those before; in the end all is as it was. */
+static void the_next_takes_the_place_of_the_last(void **state)
+{
+    rota_executor *pool = recorded_pool();
+
+    set_handler(SIGUSR1, handle);
+    atomic_store(&handled, 0);
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    assert_ok(rota_recorder_on_signal(SIGUSR1, other_path));
+    run_named(pool, "other file");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(other_path, "other file");
+    assert_false(file_tells(path, "other file"));
+    assert_int_equal(handled, 0);
+
+    assert_ok(rota_recorder_on_signal(SIGUSR2, path));
+    run_named(pool, "other signal");
+    assert_int_equal(raise(SIGUSR2), 0);
+    await_file(path, "other signal");
+    assert_int_equal(raise(SIGUSR1), 0);
+    assert_int_equal(handled, 1);
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    set_handler(SIGUSR1, SIG_DFL);
+    assert_ok(rota_close(pool));
+}
+
+/* A path at which there can be no file: nobody can be told, and the next is written again. */
+static void a_file_that_cannot_be_written_is_left_out(void **state)
+{
+    rota_executor *pool = recorded_pool();
+
+    assert_ok(rota_recorder_on_signal(SIGUSR1, "/nowhere/at/all"));
+    assert_int_equal(raise(SIGUSR1), 0);
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    run_named(pool, "after that");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "after that");
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    assert_ok(rota_close(pool));
+}
+
+/* -- What cannot be -------------------------------------------------------------------------- */
+
+static void what_cannot_be_is_refused_and_changes_nothing(void **state)
+{
+    static const int bad[] = {-1, SIGKILL, SIGSTOP, 1000};
+    static char long_path[5000];
+    rota_executor *pool = recorded_pool();
+
+    memset(long_path, 'x', sizeof long_path - 1);
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_status(rota_recorder_on_signal(bad[i], other_path), ROTA_EINVAL);
+    assert_status(rota_recorder_on_signal(SIGUSR2, NULL), ROTA_EINVAL);
+    assert_status(rota_recorder_on_signal(SIGUSR2, ""), ROTA_EINVAL);
+    assert_status(rota_recorder_on_signal(SIGUSR2, long_path), ROTA_EINVAL);
+    run_named(pool, "still");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "\"name\":\"still\"");
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    assert_ok(rota_close(pool));
+}
+
+/* -- Children -------------------------------------------------------------------------------- */
+
+/* It has the handler, but no thread that writes; the parent's is not woken by it. */
+static void in_the_child(void *arg)
+{
+    rota_executor *own;
+
+    test_check(raise(SIGUSR1) == 0);
+    test_check(rota_recorder_on_signal(SIGUSR2, other_path) == ROTA_OK);
+    own = test_pool((rota_pool_options){.core_threads = 1});
+    const rota_call call = {.fn = test_count, .arg = &runs, .name = "of the child"};
+    test_check(rota_submit_call(own, &call, NULL) == ROTA_OK);
+    test_await_completed(own, 1);
+    test_check(raise(SIGUSR2) == 0);
+    await_file(other_path, "of the child");
+    test_check(rota_recorder_on_signal(0, NULL) == ROTA_OK);
+    test_check(rota_close(own) == ROTA_OK);
+}
+
+static void a_child_has_an_arrangement_of_its_own(void **state)
+{
+    rota_executor *pool = recorded_pool();
+
+    if (!TEST_FORKS_ARE_FOLLOWED) {
+        assert_ok(rota_close(pool));
+        skip();
+    }
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    unlink(path);
+    assert_int_equal(test_in_child(in_the_child, NULL), 0);
+    assert_int_equal(access(path, F_OK), -1);
+    run_named(pool, "of the parent");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "of the parent");
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    assert_ok(rota_close(pool));
+}
+
+static int make_folder(void **state)
+{
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/trace", folder);
+    snprintf(other_path, sizeof other_path, "%s/other", folder);
+    return 0;
+}
+
+/* Nothing else was left there. */
+static int remove_folder(void **state)
+{
+    unlink(path);
+    unlink(other_path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_observed(a_signal_writes_the_file),
+        test_observed(the_signal_is_given_back),
+        test_observed(the_next_takes_the_place_of_the_last),
+        test_observed(a_file_that_cannot_be_written_is_left_out),
+        test_observed(what_cannot_be_is_refused_and_changes_nothing),
+        test_observed(a_child_has_an_arrangement_of_its_own),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
