@@ -60,76 +60,36 @@ static void forget(survey *all)
 
 /* -- One value for each executor ------------------------------------------ */
 
-static uint64_t queued_of(const rota_figures *figures)
-{
-    return figures->queued;
-}
-
-static uint64_t threads_of(const rota_figures *figures)
-{
-    return figures->threads;
-}
-
-static uint64_t active_of(const rota_figures *figures)
-{
-    return figures->active;
-}
-
-static uint64_t oldest_of(const rota_figures *figures)
-{
-    return (uint64_t)figures->oldest;
-}
-
-static uint64_t state_of(const rota_figures *figures)
-{
-    return (uint64_t)figures->state;
-}
-
-static uint64_t submitted_of(const rota_figures *figures)
-{
-    return figures->submitted;
-}
-
-static uint64_t completed_of(const rota_figures *figures)
-{
-    return figures->completed;
-}
-
-static uint64_t failed_of(const rota_figures *figures)
-{
-    return figures->failed;
-}
-
-static uint64_t rejected_of(const rota_figures *figures)
-{
-    return figures->rejected;
-}
-
-static uint64_t stolen_of(const rota_figures *figures)
-{
-    return figures->stolen;
-}
-
 static const struct {
     const char *name, *type, *help;
-    uint64_t (*of)(const rota_figures *figures);
 } metrics[] = {
     {"rota_executor_state", "gauge",
-     "0 runs, 1 shut down, 2 stopped, 3 about to end, 4 terminated.", state_of},
-    {"rota_executor_threads", "gauge", "Threads that there are.", threads_of},
-    {"rota_executor_active_threads", "gauge", "Threads that run a task.", active_of},
-    {"rota_executor_queued_tasks", "gauge", "Tasks that wait in the queue.", queued_of},
-    {"rota_executor_oldest_queued_seconds", "gauge",
-     "How long the first in the queue has waited, or is due.", oldest_of},
-    {"rota_executor_submitted_tasks_total", "counter", "Tasks that were accepted.", submitted_of},
+     "0 runs, 1 shut down, 2 stopped, 3 about to end, 4 terminated."},
+    {"rota_executor_threads", "gauge", "Threads that there are."},
+    {"rota_executor_active_threads", "gauge", "Threads that run a task."},
+    {"rota_executor_queued_tasks", "gauge", "Tasks that wait in the queue."},
+    {"rota_executor_submitted_tasks_total", "counter", "Tasks that were accepted."},
     {"rota_executor_completed_tasks_total", "counter",
-     "Tasks that have run, or were cancelled when their turn came.", completed_of},
-    {"rota_executor_failed_tasks_total", "counter", "Tasks that have failed.", failed_of},
-    {"rota_executor_rejected_tasks_total", "counter", "Tasks that found no room, or no executor.",
-     rejected_of},
-    {"rota_executor_stolen_tasks_total", "counter", "Tasks that one worker took from another.",
-     stolen_of},
+     "Tasks that have run, or were cancelled when their turn came."},
+    {"rota_executor_failed_tasks_total", "counter", "Tasks that have failed."},
+    {"rota_executor_rejected_tasks_total", "counter", "Tasks that found no room, or no executor."},
+    {"rota_executor_stolen_tasks_total", "counter", "Tasks that one worker took from another."},
+    {"rota_executor_oldest_queued_seconds", "gauge",
+     "How long the first in the queue has waited, or is due."},
 };
+
+enum { METRICS = sizeof metrics / sizeof metrics[0], TIME_METRIC = METRICS - 1 };
+
+static uint64_t value_of(const rota_figures *figures, size_t which)
+{
+    const uint64_t values[METRICS] = {
+        (uint64_t)figures->state, figures->threads,          figures->active, figures->queued,
+        figures->submitted,       figures->completed,        figures->failed, figures->rejected,
+        figures->stolen,          (uint64_t)figures->oldest,
+    };
+
+    return values[which];
+}
 
 /* Without a point that depends on the language. */
 static void print_value(rota__out *out, uint64_t value, bool is_time)
@@ -158,7 +118,7 @@ static void print_metric(rota__out *out, const survey *all, size_t which)
         rota__out_print(out, "%s", name);
         print_labels(out, one);
         rota__out_print(out, "} ");
-        print_value(out, metrics[which].of(&one->figures), metrics[which].of == oldest_of);
+        print_value(out, value_of(&one->figures, which), which == TIME_METRIC);
     }
 }
 
@@ -237,7 +197,7 @@ static int print(rota__out *out)
     if (status == ROTA_OK)
         status = all.status;
     if (status == ROTA_OK) {
-        for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        for (size_t i = 0; i < METRICS; i++)
             print_metric(out, &all, i);
         print_histograms(out, &all, true);
         print_histograms(out, &all, false);
