@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Figures, the recorder and the watchdog beside one another, each on and off by itself; threads that come
+ * and go, whose records are used again; children of fork(2).
+ */
+#define _GNU_SOURCE
+#include "base/fork.h"
+#include "observing.h"
+
+#include <stdlib.h>
+
+static atomic_uint runs;
+
+static rota_executor *one_thread(void)
+{
+    return test_pool((rota_pool_options){.core_threads = 1});
+}
+
+static void run_named(rota_executor *pool, const char *name)
+{
+    const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
+    uint64_t before = test_stats(pool).completed;
+
+    test_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
+    test_await_completed(pool, before + 1);
+}
+
+static void hear_nothing(const rota_alarm *alarm, void *ctx)
+{
+}
+
+static const rota_watchdog_options an_hour = {.longest_task = ROTA_HOURS(1), .alarm = hear_nothing};
+
+/* -- Modes ----------------------------------------------------------------------------------- */
+
+/* Whichever is on, tasks are timed; when the last is off, they are not. */
+static void each_mode_is_by_itself(void **state)
+{
+    rota_executor *pool = one_thread();
+
+    assert_ok(rota_recorder_start(NULL));
+    assert_ok(rota_watchdog_start(&an_hour));
+    run_named(pool, "all");
+    assert_ok(rota_observe(false));
+    assert_false(rota_is_observing());
+    run_named(pool, "two");
+    assert_ok(rota_recorder_stop());
+    run_named(pool, "one");
+    assert_ok(rota_watchdog_stop());
+    run_named(pool, "none");
+    assert_int_equal(observing_task(pool, "all").completed, 1);
+    assert_int_equal(observing_task(pool, "two").completed, 1);
+    assert_int_equal(observing_task(pool, "one").completed, 1);
+    assert_null(observing_task(pool, "none").name);
+
+    char *text = observing_printed(rota_recorder_print);
+    assert_non_null(strstr(text, "\"all\""));
+    assert_non_null(strstr(text, "\"two\""));
+    assert_null(strstr(text, "\"one\""));
+    free(text);
+    assert_ok(rota_close(pool));
+}
+
+typedef struct switcher {
+    test_barrier *barrier;
+    atomic_uint *successes;
+} switcher;
+
+static void start_recorder(void *arg)
+{
+    const switcher *mine = arg;
+
+    for (unsigned i = 0; i < 200; i++) {
+        test_barrier_wait(mine->barrier);
+        int status = rota_recorder_start(&(rota_recorder_options){.events = 64});
+        test_check(status == ROTA_OK || status == ROTA_EBUSY);
+        atomic_fetch_add(mine->successes, status == ROTA_OK);
+        test_barrier_wait(mine->barrier);
+        test_check(rota_recorder_stop() == ROTA_OK);
+    }
+}
+
+/* Of two that start it at one moment, one has started it. */
+static void one_of_two_starts_the_recorder(void **state)
+{
+    test_barrier barrier;
+    atomic_uint successes = 0;
+    switcher mine = {&barrier, &successes};
+
+    test_barrier_init(&barrier, 2);
+    test_thread *other = test_thread_start(start_recorder, &mine);
+    start_recorder(&mine);
+    test_thread_join(other);
+    assert_int_equal(successes, 200);
+}
+
+static void start_watchdog(void *arg)
+{
+    const switcher *mine = arg;
+
+    for (unsigned i = 0; i < 50; i++) {
+        test_barrier_wait(mine->barrier);
+        int status = rota_watchdog_start(&an_hour);
+        test_check(status == ROTA_OK || status == ROTA_EBUSY);
+        atomic_fetch_add(mine->successes, status == ROTA_OK);
+        test_barrier_wait(mine->barrier);
+        if (status == ROTA_OK)
+            test_check(rota_watchdog_stop() == ROTA_OK);
+    }
+}
+
+static void one_of_two_starts_the_watchdog(void **state)
+{
+    test_barrier barrier;
+    atomic_uint successes = 0;
+    switcher mine = {&barrier, &successes};
+
+    test_barrier_init(&barrier, 2);
+    test_thread *other = test_thread_start(start_watchdog, &mine);
+    start_watchdog(&mine);
+    test_thread_join(other);
+    assert_int_equal(successes, 50);
+}
+
+/* -- Records --------------------------------------------------------------------------------- */
+
+static unsigned records(void)
+{
+    unsigned count = 0;
+
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head; link = link->next)
+        count++;
+    return count;
+}
+
+static void *end_thread(void *arg)
+{
+    pthread_exit(NULL);
+}
+
+/* Each task ends its thread; who comes next goes on with the record of one that has left: B3. The last may
+   still be about to leave when the next is there, and so may the one before it. */
+static void the_next_thread_uses_the_record_of_the_last(void **state)
+{
+    rota_executor *pool = one_thread();
+
+    for (uint64_t i = 1; i <= 20; i++) {
+        assert_ok(rota_submit_call(pool, &(rota_call){.fn = end_thread, .name = "ends"}, NULL));
+        test_await_completed(pool, i);
+    }
+    assert_true(records() <= 4);
+    assert_int_equal(observing_task(pool, "ends").completed, 20);
+    assert_ok(rota_close(pool));
+}
+
+/* So many threads at a time, so many records, however many executors there have been. */
+static void there_are_no_more_records_than_threads(void **state)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
+        test_gate gate;
+        test_gate_init(&gate);
+        test_occupy(pool, &gate, 2);
+        test_gate_open(&gate);
+        assert_ok(rota_close(pool));
+    }
+    assert_true(records() <= 2);
+}
+
+/* An executor that is gone takes its figures along, and another does not find them. */
+static void figures_end_with_their_executor(void **state)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        rota_executor *pool = one_thread();
+        assert_null(observing_task(pool, "again").name);
+        run_named(pool, "again");
+        assert_int_equal(observing_task(pool, "again").completed, 1);
+        assert_int_equal(observing_figures(pool).running.count, 1);
+        assert_ok(rota_close(pool));
+    }
+}
+
+/* A thread has so many cells, and uses those of executors that are gone. */
+static void cells_are_bounded(void **state)
+{
+    static char names[100][ROTA_NAME_SIZE];
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < 100; i++)
+        snprintf(names[i], sizeof names[i], "cell %u", i);
+    for (unsigned round = 0; round < 6; round++) {
+        rota_executor *pool = one_thread();
+        for (unsigned i = 0; i < 100; i++)
+            run_named(pool, names[i]);
+        for (unsigned i = 0; i < 100; i++)
+            assert_int_equal(observing_task(pool, names[i]).completed, 1);
+        assert_ok(rota_close(pool));
+        rota__cache_flush();
+        if (round == 3)
+            bytes = test_memory_bytes();
+    }
+    assert_int_equal(test_memory_bytes(), bytes);
+}
+
+/* -- Children -------------------------------------------------------------------------------- */
+
+static atomic_uint alarms;
+
+static void hear(const rota_alarm *alarm, void *ctx)
+{
+    atomic_fetch_add(&alarms, 1);
+}
+
+typedef struct parent {
+    rota_executor *pool;
+    test_gate gate;
+} parent;
+
+/* The parent's task does not run here; its own are seen. */
+static void in_the_child(void *arg)
+{
+    parent *past = arg;
+    rota_executor *own = one_thread();
+    rota_figures figures;
+    test_gate gate;
+
+    test_check(rota_is_observing());
+    run_named(own, "of the child");
+    test_check(rota_figures_get(own, &figures) == ROTA_OK);
+    test_check(figures.completed == 1 && figures.running.count == 1);
+    test_check(rota_figures_get(past->pool, &figures) == ROTA_OK);
+    test_check(figures.threads == 0 && figures.queued == 0);
+    test_check(rota_watchdog_stop() == ROTA_OK); /* the parent's */
+
+    const rota_watchdog_options options = {.longest_task = 1, .period = 1, .alarm = hear};
+    test_check(rota_watchdog_start(&options) == ROTA_OK);
+    test_gate_init(&gate);
+    test_occupy(own, &gate, 1);
+    test_await_count(&alarms, 1);
+    test_gate_open(&gate);
+    test_check(rota_watchdog_stop() == ROTA_OK);
+    test_check(alarms == 1); /* of its own, and of none else */
+    test_check(rota_close(own) == ROTA_OK);
+}
+
+static void a_child_observes_its_own(void **state)
+{
+    parent past = {.pool = one_thread()};
+
+    if (!TEST_FORKS_ARE_FOLLOWED) {
+        assert_ok(rota_close(past.pool));
+        skip();
+    }
+    assert_ok(rota_watchdog_start(&an_hour));
+    test_gate_init(&past.gate);
+    test_occupy(past.pool, &past.gate, 1);
+    assert_int_equal(test_in_child(in_the_child, &past), 0);
+    test_gate_open(&past.gate);
+    assert_ok(rota_watchdog_stop());
+    test_await_completed(past.pool, 1);
+    assert_int_equal(observing_figures(past.pool).running.count, 1);
+    assert_ok(rota_close(past.pool));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_observed(each_mode_is_by_itself),
+        test_observed(one_of_two_starts_the_recorder),
+        test_observed(one_of_two_starts_the_watchdog),
+        test_observed(the_next_thread_uses_the_record_of_the_last),
+        test_observed(there_are_no_more_records_than_threads),
+        test_observed(figures_end_with_their_executor),
+        test_observed(cells_are_bounded),
+        test_observed(a_child_observes_its_own),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
