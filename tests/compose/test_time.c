@@ -60,6 +60,45 @@ static void is_late(bool has_value, rota_future *future)
         test_has_failed(future, ROTA_ETIMEDOUT);
 }
 
+/* -- A source that ends while its timeout is made ------------------------------------------ */
+
+static rota_future *source_to_end;
+static pthread_t its_maker;
+static unsigned allocations_before; /* it ends */
+
+/* Called as the library asks for memory. */
+static bool end_source(void)
+{
+    if (pthread_equal(pthread_self(), its_maker) && allocations_before > 0
+        && --allocations_before == 0)
+        test_end(source_to_end, TEST_SUCCEEDS, &value);
+    return false;
+}
+
+/* Whenever that is, it has ended as its source, and its timer is gone. */
+static void a_source_may_end_while_its_timeout_is_made(void **state)
+{
+    rota_future *out;
+    bool has_ended = true;
+
+    its_maker = pthread_self();
+    for (unsigned n = 1; has_ended; n++) {
+        rota__cache_flush();
+        source_to_end = test_promise();
+        allocations_before = n;
+        test_memory_fail_only(end_source);
+        out = new_timeout(false, source_to_end, LATER);
+        test_memory_fail_only(NULL);
+        has_ended = allocations_before == 0;
+        if (!has_ended)
+            test_end(source_to_end, TEST_SUCCEEDS, &value);
+        test_has_ended(out, TEST_SUCCEEDS, &value);
+        assert_int_equal(timers(), 0);
+        rota_future_unref(out);
+        rota_future_unref(source_to_end);
+    }
+}
+
 /* -- Timeouts ----------------------------------------------------------------------------- */
 
 /* COMP-19; CFT-95: it ends when its time has come, not before, and the source goes on. */
@@ -371,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_virtual_timer(it_ends_when_its_time_has_come),
+        with_virtual_timer(a_source_may_end_while_its_timeout_is_made),
         with_virtual_timer(its_source_takes_the_timer_along),
         with_virtual_timer(another_end_takes_the_timer_along),
         with_virtual_timer(a_source_that_is_done_needs_no_timer),

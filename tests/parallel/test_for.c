@@ -502,6 +502,22 @@ static void a_map_may_be_in_place(void **state)
     assert_ok(rota_close(pool));
 }
 
+static void complement(const void *in, void *out, void *ctx)
+{
+    *(unsigned char *)out = (unsigned char)~*(const unsigned char *)in;
+}
+
+/* PAR-03: elements may be as small as a byte. */
+static void bytes_can_be_mapped(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    unsigned char in[3] = {0, 1, 255}, out[4] = {9, 9, 9, 9};
+
+    assert_ok(rota_parallel_map(pool, in, 1, out, 1, 3, complement, NULL));
+    assert_memory_equal(out, ((unsigned char[]){255, 254, 0, 9}), 4);
+    assert_ok(rota_close(pool));
+}
+
 static void fail_map(const void *in, void *out, void *ctx)
 {
     rota_fail(2);
@@ -560,6 +576,7 @@ int main(void)
         test_with_memory(a_loop_goes_on_when_its_pool_is_shut_down),
         test_with_memory(a_map_is_as_one_by_one),
         test_with_memory(a_map_may_be_in_place),
+        test_with_memory(bytes_can_be_mapped),
         test_with_memory(a_map_that_fails_says_so),
         test_with_memory(what_cannot_be_mapped_is_refused),
         cmocka_unit_test(without_a_pool_the_common_one_is_taken), /* which keeps memory */
