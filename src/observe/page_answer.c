@@ -22,16 +22,11 @@
 
 enum { LEAST_TEXT = 4096, MOST_TEXT = 64 << 20, MOST_TRACE = 1 << 30, WINDOW = 64 << 10 };
 
-/* Has room for `size` bytes, and what was there is there still: ROTA_OK, ROTA_ENOMEM. */
+/* Room for `size` bytes, more than there was; what is there stays. ROTA_ENOMEM. */
 static int grow(rota__page_answer *answer, size_t size)
 {
-    char *block;
+    char *block = size <= MOST_TEXT ? rota__alloc(size) : NULL;
 
-    if (size <= answer->block_size)
-        return ROTA_OK;
-    if (size > MOST_TEXT)
-        return ROTA_ENOMEM;
-    block = rota__alloc(size);
     if (block == NULL)
         return ROTA_ENOMEM;
     if (answer->size > 0)
@@ -84,23 +79,19 @@ static int add_page(rota__page_answer *answer)
 /* There may be more of them by the time that there is room. */
 static int add_metrics(rota__page_answer *answer)
 {
-    enum { TRIES = 5 };
-    size_t room = WINDOW;
+    size_t length = WINDOW;
 
-    for (int i = 0; i < TRIES; i++) {
-        int status = grow(answer, room);
+    while (length >= answer->block_size) {
+        int status = grow(answer, length + length / 4 + 1);
         if (status != ROTA_OK)
             return status;
-        int length = rota_metrics_text(answer->block, answer->block_size);
-        if (length < 0)
-            return length;
-        if ((size_t)length < answer->block_size) {
-            answer->size = (size_t)length;
-            return ROTA_OK;
-        }
-        room = (size_t)length + (size_t)length / 4 + 1;
+        status = rota_metrics_text(answer->block, answer->block_size);
+        if (status < 0)
+            return status;
+        length = (size_t)status;
     }
-    return ROTA_EAGAIN;
+    answer->size = length;
+    return ROTA_OK;
 }
 
 /* -- /figures ------------------------------------------------------------- */
@@ -185,11 +176,20 @@ static int add_executors(rota__page_answer *answer)
 
 /* -- /trace --------------------------------------------------------------- */
 
+/* From its beginning, and how long it is. */
+static bool is_ready(int file, size_t *size)
+{
+    struct stat about;
+    bool is_good = fstat(file, &about) == 0 && about.st_size <= MOST_TRACE;
+
+    *size = is_good ? (size_t)about.st_size : 0;
+    return is_good && lseek(file, 0, SEEK_SET) == 0;
+}
+
 /* Through a file without a name: it may be larger than what should be asked of the memory. */
 static int add_trace(rota__page_answer *answer)
 {
     char path[] = P_tmpdir "/rota-XXXXXX";
-    struct stat about;
     int status = grow(answer, WINDOW);
 
     if (status != ROTA_OK)
@@ -201,11 +201,7 @@ static int add_trace(rota__page_answer *answer)
     status = rota_recorder_write(answer->file);
     if (status != ROTA_OK)
         return status;
-    if (fstat(answer->file, &about) != 0 || about.st_size > MOST_TRACE
-        || lseek(answer->file, 0, SEEK_SET) != 0)
-        return ROTA_EIO;
-    answer->size = (size_t)about.st_size;
-    return ROTA_OK;
+    return is_ready(answer->file, &answer->size) ? ROTA_OK : ROTA_EIO;
 }
 
 /* The next of the file is in memory, unless there is no more of it. */

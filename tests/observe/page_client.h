@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -39,6 +40,19 @@ static inline void client_begin(const rota_page_options *options)
 static inline void client_end(void)
 {
     test_check(rota_page_stop() == ROTA_OK);
+}
+
+/* As many descriptors as there are already, and so many more. What there could be before. */
+static inline struct rlimit client_limit_descriptors(rlim_t more)
+{
+    struct rlimit usual;
+    int next = dup(STDIN_FILENO);
+
+    test_check(next >= 0 && close(next) == 0);
+    test_check(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    test_check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next + more, usual.rlim_max})
+               == 0);
+    return usual;
 }
 
 /* -- Step by step ---------------------------------------------------------------------------- */

@@ -9,8 +9,6 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
-#include <sys/resource.h>
-
 enum { PLACES = 8, MANY = 100 };
 
 static int begin(void **state)
@@ -342,22 +340,10 @@ static int end_in_time(void **state)
 
 #define test_in_time(test) cmocka_unit_test_setup_teardown(test, begin_in_time, end_in_time)
 
-/* As many descriptors as there are already, and one more. */
-static struct rlimit allow_one_descriptor(void)
-{
-    struct rlimit usual;
-    int next = dup(STDIN_FILENO);
-
-    test_check(next >= 0 && close(next) == 0);
-    test_check(getrlimit(RLIMIT_NOFILE, &usual) == 0);
-    test_check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next + 1, usual.rlim_max}) == 0);
-    return usual;
-}
-
 /* The client's end of the connection is the last that there is. */
 static void refuses_for_a_while(void)
 {
-    struct rlimit usual = allow_one_descriptor();
+    struct rlimit usual = client_limit_descriptors(1);
     int fd = client_open();
 
     client_send(fd, CLIENT_GET("/metrics"));
@@ -365,17 +351,41 @@ static void refuses_for_a_while(void)
     client_takes(fd, 200);
 }
 
+/* So that there are more descriptors than poll is given. */
+static void take_descriptors(int taken[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        taken[i] = dup(STDIN_FILENO);
+        assert_true(taken[i] >= 0);
+    }
+}
+
+static void close_all(const int fds[], int count)
+{
+    for (int i = 0; i < count; i++)
+        close(fds[i]);
+}
+
 static void without_descriptors_clients_wait(void **state)
 {
     int taken[20];
 
-    for (int i = 0; i < 20; i++) {
-        taken[i] = dup(STDIN_FILENO);
-        assert_true(taken[i] >= 0);
-    }
+    take_descriptors(taken, 20);
     refuses_for_a_while();
-    for (int i = 0; i < 20; i++)
-        close(taken[i]);
+    close_all(taken, 20);
+}
+
+/* One for each end of the connection. */
+static void without_a_descriptor_there_is_no_trace(void **state)
+{
+    int taken[20];
+
+    take_descriptors(taken, 20);
+    struct rlimit usual = client_limit_descriptors(2);
+    client_gets(CLIENT_GET("/trace"), 503);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    client_gets(CLIENT_GET("/trace"), 200);
+    close_all(taken, 20);
 }
 
 /* So few descriptors that poll refuses to wait for as many. */
@@ -383,7 +393,7 @@ static void when_nothing_can_be_waited_for_clients_wait(void **state)
 {
     refuses_for_a_while();
 
-    struct rlimit usual = allow_one_descriptor();
+    struct rlimit usual = client_limit_descriptors(1);
     int fd = client_open();
     client_end();
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
@@ -412,6 +422,7 @@ int main(void)
         test_of_page(threads_ask_at_the_same_time),
         test_of_page(stop_ends_clients_that_hang),
         test_in_time(without_descriptors_clients_wait),
+        test_in_time(without_a_descriptor_there_is_no_trace),
         test_in_time(when_nothing_can_be_waited_for_clients_wait),
     };
 

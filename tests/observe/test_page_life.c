@@ -3,10 +3,9 @@
  * The page's life: started, stopped, refused and forked; and memory that fails at every place.
  */
 #define _GNU_SOURCE
+#include "observing.h"
 #include "page_client.h"
-#include "rota_test_internal.h"
 #include "rota_test_race.h"
-#include "rota_test_tasks.h"
 
 #include "os/fault.h"
 
@@ -159,6 +158,19 @@ static void what_the_system_refuses_is_told_by_errno(void **state)
     client_end();
 }
 
+/* The last of them go to what wakes the page. */
+static void without_a_socket_errno_tells(void **state)
+{
+    struct rlimit usual = client_limit_descriptors(test_is_linux() ? 1 : 2);
+
+    errno = 0;
+    int status = rota_page_start(NULL, NULL);
+    int error = errno;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_status(status, ROTA_EIO);
+    assert_int_equal(error, EMFILE);
+}
+
 static void whoever_listens_to_the_network_is_asked_by_any_name(void **state)
 {
     client_begin(&(rota_page_options){.address = "0.0.0.0"});
@@ -247,7 +259,12 @@ static void without_memory_an_answer_says_so(void **state)
     static const char *const requests[] = {CLIENT_GET("/"), CLIENT_GET("/figures"),
                                            CLIENT_GET("/metrics"), CLIENT_GET("/trace")};
 
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    atomic_uint runs = 0;
+
     is_client = true;
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_await_completed(pool, 1);
     client_begin(NULL);
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         client_gets(requests[i], 200); /* what is made once is there */
@@ -264,6 +281,7 @@ static void without_memory_an_answer_says_so(void **state)
         client_gets(requests[i], 200);
     }
     client_end();
+    test_stop(pool);
 }
 
 /* -- fork(2) --------------------------------------------------------------------------------- */
@@ -297,6 +315,7 @@ static void a_child_has_no_page(void **state)
     client_send(hanging, "Host: localhost\r\n\r\n");
     client_takes(hanging, 200);
     client_end();
+    assert_int_equal(test_in_child(start_and_stop, NULL), 0); /* there is none in its parent, too */
 }
 
 /* V5: as the child has closed what it inherited, the port and the clients are the parent's alone. */
@@ -347,12 +366,13 @@ int main(void)
         test_with_memory(stop_returns_when_it_has_ended),
         test_with_memory(an_address_is_an_ip_address),
         test_with_memory(what_the_system_refuses_is_told_by_errno),
+        test_with_memory(without_a_socket_errno_tells),
         test_with_memory(whoever_listens_to_the_network_is_asked_by_any_name),
         test_with_memory(a_loopback_address_is_asked_by_its_own_name),
         test_with_memory(an_address_may_be_of_version_6),
         test_with_memory(it_is_started_or_not),
         test_with_memory(without_a_thread_or_a_descriptor_it_can_be_tried_again),
-        test_with_memory(without_memory_an_answer_says_so),
+        test_observed(without_memory_an_answer_says_so),
         test_with_memory(a_child_has_no_page),
         test_with_memory(a_child_does_not_keep_the_port),
     };

@@ -4,10 +4,9 @@
  * and a trace that is longer than a client cares to read.
  */
 #define _GNU_SOURCE
+#include "observing.h"
 #include "page_client.h"
 #include "page_text_sha256.h"
-#include "pools.h"
-#include "rota_test_internal.h"
 
 /* -- The text for a browser ------------------------------------------------------------------ */
 
@@ -107,7 +106,6 @@ static void figures_are_those_of_the_executors(void **state)
 
     assert_ok(rota_executor_set_name(pool, "one"));
     assert_ok(rota_executor_set_name(other, "three"));
-    assert_ok(rota_observe(true));
     test_fill(pool, &gate, &probe, 5);
     client_begin(NULL);
     client_answer answer = client_ask(CLIENT_GET("/figures"));
@@ -130,7 +128,6 @@ static void figures_are_those_of_the_executors(void **state)
     assert_non_null(strstr(answer.body, "{\"name\":\"three\",\"state\":\"terminated\""));
     free(answer.text);
     client_end();
-    assert_ok(rota_observe(false));
     test_stop(pool);
     test_stop(other);
 }
@@ -244,14 +241,14 @@ static void who_does_not_read_holds_up_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_policy_knows_the_style_and_the_script),
-        cmocka_unit_test(the_page_is_complete_and_makes_no_markup_of_text),
-        cmocka_unit_test(names_are_escaped),
-        cmocka_unit_test(figures_are_those_of_the_executors),
-        cmocka_unit_test(all_executors_are_told_of),
-        cmocka_unit_test(metrics_are_those_of_the_library),
-        cmocka_unit_test(a_trace_is_what_was_recorded),
-        cmocka_unit_test(who_does_not_read_holds_up_nobody),
+        test_observed(the_policy_knows_the_style_and_the_script),
+        test_observed(the_page_is_complete_and_makes_no_markup_of_text),
+        test_observed(names_are_escaped),
+        test_observed(figures_are_those_of_the_executors),
+        test_observed(all_executors_are_told_of),
+        test_observed(metrics_are_those_of_the_library),
+        test_observed(a_trace_is_what_was_recorded),
+        test_observed(who_does_not_read_holds_up_nobody),
     };
 
     test_memory_install();
