@@ -4,11 +4,10 @@
 #include "text.h"
 #include <string.h>
 
-enum { ROW = 15, TALL_ROW = 27, FEW = 5, AXIS = 22, COLUMNS = 400, ROWS_OF_GROUP = 16 };
+enum { ROW = 15, TALL_ROW = 27, FEW = 5, AXIS = 22, COLUMNS = 400, MANY = 48 };
 
-/* Of a pool with very many threads only the first are shown. */
 typedef struct rows {
-    unsigned n;
+    unsigned n, hidden;
     int height; /* of each; higher where there are few */
     const lane *of[LANES];
 } rows;
@@ -31,6 +30,17 @@ static bool did_something(const lane *l)
     return busy > ROTA_MS(1);
 }
 
+/* Of large pools the first threads must do, where there are many in all. */
+static void hide(rows *r, unsigned first)
+{
+    unsigned most = first + (lanes_count() > MANY ? 4 : MANY);
+
+    if (r->n <= most)
+        return;
+    r->hidden += r->n - most;
+    r->n = most;
+}
+
 static void add_group(rows *r, const lane_group *group)
 {
     unsigned first = r->n;
@@ -45,8 +55,7 @@ static void add_group(rows *r, const lane_group *group)
         r->of[at] = l;
         r->n++;
     }
-    if (r->n > first + ROWS_OF_GROUP)
-        r->n = first + ROWS_OF_GROUP;
+    hide(r, first);
     r->height = r->n <= FEW ? TALL_ROW : ROW;
 }
 
@@ -69,6 +78,13 @@ static void begin(FILE *file, const rows *r, const char *about)
         fprintf(file, "<li>%s</li>", r->of[i]->name);
     fprintf(file, "</ol>\n<svg role=\"img\" aria-label=\"%s\" width=\"100%%\" height=\"%d\">\n",
             about, (int)r->n * r->height + AXIS);
+}
+
+static void end(FILE *file, const rows *r)
+{
+    fputs("</svg></div>\n", file);
+    if (r->hidden > 0)
+        fprintf(file, "<p class=\"unit\">%u more threads are not shown.</p>\n", r->hidden);
 }
 
 static void row_begin(FILE *file, const rows *r, unsigned row, int columns)
@@ -101,7 +117,7 @@ void chart_all_lanes(FILE *file, rota_ns from, rota_ns to,
 {
     static rows r;
 
-    r.n = 0;
+    r.n = r.hidden = 0;
     add_all_groups(&r);
     chart_begin(file, "How busy each thread was", "whole");
     begin(file, &r, "How busy each thread was, from the first second to the last");
@@ -111,7 +127,7 @@ void chart_all_lanes(FILE *file, rota_ns from, rota_ns to,
         draw_busy(file, r.of[i], from, to, colour_of(r.of[i]->group));
         fputs("</svg>\n", file);
     }
-    fputs("</svg></div>\n", file);
+    end(file, &r);
     chart_end(file);
 }
 
@@ -156,7 +172,7 @@ void chart_zoom(FILE *file, const zoom_chart *chart)
 {
     static rows r;
 
-    r.n = 0;
+    r.n = r.hidden = 0;
     for (unsigned i = 0; i < 2 && chart->groups[i] != NULL; i++)
         add_group(&r, chart->groups[i]);
     chart_begin(file, chart->title, "whole");
@@ -169,7 +185,7 @@ void chart_zoom(FILE *file, const zoom_chart *chart)
             draw_tasks(file, r.of[i], chart->names[k], k);
         fputs("</svg>\n", file);
     }
-    fputs("</svg></div>\n", file);
+    end(file, &r);
     draw_legend(file, chart);
     chart_end(file);
 }

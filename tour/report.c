@@ -62,6 +62,21 @@ static void all_threads(FILE *file, const tour *t)
 
 /* -- The acts -------------------------------------------------------------------------------- */
 
+static void pages(FILE *file, const web_result *r)
+{
+    fputs("<figure class=\"whole\"><figcaption>By page</figcaption>\n<table><tr><th>task</th>"
+          "<th>how many</th><th>half ran within</th><th>99 % within</th></tr>\n",
+          file);
+    for (unsigned i = 0; i < r->pages; i++) {
+        const rota_task_figures *page = &r->page[i];
+        fprintf(file, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", page->name,
+                text_count(page->completed).s,
+                text_time(rota_histogram_quantile(&page->running, 0.5)).s,
+                text_time(rota_histogram_quantile(&page->running, 0.99)).s);
+    }
+    fputs("</table></figure>\n", file);
+}
+
 static void web(FILE *file, const web_result *r)
 {
     heading(file, ACT_WEB, "A web server");
@@ -88,6 +103,7 @@ static void web(FILE *file, const web_result *r)
                                              .what = "tasks",
                                              .of = &r->figures.running,
                                              .colour = ACT_WEB});
+    pages(file, r);
     chart_zoom(file, &(zoom_chart){"10 ms of it, task by task",
                                    {&r->lanes},
                                    {"GET /hello", "GET /primes", "GET /picture"},

@@ -36,11 +36,10 @@ static void sort(const sort_result *r)
 
 static void pipeline(const pipeline_result *r)
 {
-    printf(
-        "  Pipeline     %s items, each with an answer: %s at once, %s at another\n"
-        "               try, %s with a substitute, as %u failed for good and %u took too long.\n",
-        text_count(r->items).s, text_count(r->at_once).s, text_count(r->again).s,
-        text_count(r->failed + r->late).s, r->failed, r->late);
+    printf("  Pipeline     %s items, each with an answer: %s at once, %s at another\n"
+           "               try, %s by a substitute (%u failed for good, %u took too long).\n",
+           text_count(r->items).s, text_count(r->at_once).s, text_count(r->again).s,
+           text_count(r->failed + r->late).s, r->failed, r->late);
 }
 
 void summary_print(const tour *t)
@@ -57,7 +56,7 @@ void summary_print(const tour *t)
         printf("\n  The machine had other work, too (load %.1f on %u CPUs): it can do better.\n",
                t->load, rota_cpu_count());
     printf("\n  %s/tour.html         %sthe report: open it in a browser%s\n"
-           "  %s/tour.trace.json   what each thread did: open it at https://ui.perfetto.dev\n"
-           "  %s/tour.metrics.txt  the figures, as Prometheus reads them\n",
+           "  %s/tour.trace.json   what each thread did, for https://ui.perfetto.dev\n"
+           "  %s/tour.metrics.txt  the figures, for Prometheus\n",
            out, live_bold(), live_plain(), out, out);
 }

@@ -33,7 +33,7 @@ bool succeeded(int status, const char *what);
 
 /* -- web.c ----------------------------------------------------------------------------------- */
 
-enum { WEB_SLOTS = 600, WEB_CONNECTIONS = 16 };
+enum { WEB_SLOTS = 600, WEB_CONNECTIONS = 16, WEB_PAGES = 3 };
 #define WEB_SLOT ROTA_MS(100)
 
 typedef struct web_result {
@@ -43,6 +43,8 @@ typedef struct web_result {
     uint64_t requests, served; /* as the client counts them, and as the server does */
     rota_histogram latency;
     rota_figures figures;
+    unsigned pages; /* figures by the tasks' names */
+    rota_task_figures page[WEB_PAGES];
     unsigned slots; /* requests in each tenth of a second */
     unsigned in_slot[WEB_SLOTS];
 } web_result;

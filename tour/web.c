@@ -141,6 +141,23 @@ static bool reap(loader *l)
     return true;
 }
 
+/* -- Figures --------------------------------------------------------------------------------- */
+
+static bool keep_page(const rota_task_figures *figures, void *ctx)
+{
+    web_result *r = ctx;
+
+    if (r->pages < WEB_PAGES)
+        r->page[r->pages++] = *figures;
+    return true;
+}
+
+static bool get_figures(web_result *r)
+{
+    return succeeded(rota_figures_get(r->pool, &r->figures), "The web pool gives no figures")
+           && succeeded(rota_figures_by_task(r->pool, keep_page, r), "Nor by its tasks' names");
+}
+
 /* -- The act --------------------------------------------------------------------------------- */
 
 static bool serve(const tour_options *options, web_result *r)
@@ -174,5 +191,5 @@ bool web_act(const tour_options *options, rota_ns length, web_result *r)
     live_done(ACT_WEB, "%s requests/s, 99 %% within %s",
               text_count((uint64_t)((double)r->requests * 1e9 / (double)length)).s,
               text_ms(rota_histogram_quantile(&r->latency, 0.99)).s);
-    return succeeded(rota_figures_get(r->pool, &r->figures), "The web pool gives no figures");
+    return get_figures(r);
 }

@@ -14,23 +14,29 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+chrome() {
+    timeout 120 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+        --allow-file-access-from-files --user-data-dir="$scratch" "$@" 2>"$scratch/log" ||
+        { cat "$scratch/log" >&2; exit 1; }
+}
+
 # picture NAME WIDTH HEIGHT ADDRESS [OPTION...]
 picture() {
     name=$1 size=$2,$3 address=$4
     shift 4
-    timeout 120 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
-        --user-data-dir="$scratch" --window-size="$size" --screenshot="$out/$name.png" \
-        "$@" "$address" >"$scratch/log" 2>&1 && [ -s "$out/$name.png" ] ||
-        { cat "$scratch/log" >&2; exit 1; }
+    chrome --window-size="$size" --screenshot="$out/$name.png" "$@" "$address"
     echo "$out/$name.png"
 }
 
-# Chromium has no window as narrow as a phone; a frame in a page is.
+# Chromium has no window as narrow as a phone; a frame in a page is. Its title becomes the width that
+# the report needs there.
 phone=$scratch/phone.html
 cat >"$phone" <<END
-<body style="margin: 0"><iframe src="file://$out/tour.html"
-style="width: 390px; height: 7600px; border: 0"></iframe></body>
+<body style="margin: 0"><iframe src="file://$out/tour.html" style="width: 390px; height: 7600px; border: 0"
+onload="document.title = 'needs ' + this.contentDocument.documentElement.scrollWidth"></iframe></body>
 END
-picture light 1200 4400 "file://$out/tour.html"
-picture dark 1200 4400 "file://$out/tour.html" --force-dark-mode
+picture light 1200 4600 "file://$out/tour.html"
+picture dark 1200 4600 "file://$out/tour.html" --force-dark-mode
 picture phone 500 7600 "file://$phone"
+chrome --dump-dom "file://$phone" | grep -q '<title>needs 390</title>' ||
+    { echo "The report is too wide for a phone." >&2; exit 1; }
