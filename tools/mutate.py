@@ -124,7 +124,7 @@ class Build:
         command = list(self.compile[library][path])
         command[command.index("-o") + 1] = str(out)
         command[command.index("-c") + 1] = str(source)
-        command += ["-g0", "-w", "-Wno-error", f"-I{(ROOT / path).parent}", *flags]
+        command += ["-g0", "-w", "-Wno-error", *flags]
         return subprocess.run(command, cwd=self.folder, capture_output=True,
                               check=False).returncode == 0
 
