@@ -176,13 +176,20 @@ static void steals_are_counted(void **state)
     assert_ok(rota_close(pool));
 }
 
+/* Of several, only the first can be what a thief has asked for before. */
 static void compute_for_long(void *arg)
 {
-    struct opener opener = {.task = ROTA_FJ(open_latch)};
+    enum { COUNT = 4 };
+    struct opener openers[COUNT];
 
-    rota_fork(&opener.task);
-    test_await_count(&opener.opened, 1); /* without a call that the library knows */
-    test_check(rota_join(&opener.task) == ROTA_OK);
+    for (int i = 0; i < COUNT; i++) {
+        openers[i] = (struct opener){.task = ROTA_FJ(open_latch)};
+        rota_fork(&openers[i].task);
+    }
+    for (int i = 0; i < COUNT; i++)
+        test_await_count(&openers[i].opened, 1); /* without a call that the library knows */
+    for (int i = COUNT; i-- > 0;)
+        test_check(rota_join(&openers[i].task) == ROTA_OK);
 }
 
 /* FJ-14: README.md, "by force"; where the system can do that. */
