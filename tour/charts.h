@@ -46,9 +46,8 @@ void chart_parts(FILE *file, const char *title, const bar *bars, unsigned n); /*
 
 /* -- lanes_chart.c: timelines ---------------------------------------------------------------- */
 
-/* All threads, all the time. `colour_of` tells a group's. */
-void chart_all_lanes(FILE *file, rota_ns begin, rota_ns end,
-                     unsigned (*colour_of)(const lane_group *group));
+/* All threads, all the time, in the colours of their acts. */
+void chart_all_lanes(FILE *file, rota_ns begin, rota_ns end);
 
 /* Single tasks, in the short time that these groups have kept; names[i] has colour i. */
 typedef struct zoom_chart {

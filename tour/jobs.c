@@ -70,7 +70,7 @@ static bool make_pool(jobs_result *result)
 {
     unsigned started;
 
-    result->lanes.name = "jobs";
+    result->lanes.act = ACT_JOBS;
     rota_sched_options options = {
         .core_threads = THREADS,
         .drop_delayed_on_shutdown = true, /* those that wait for their hour */

@@ -17,7 +17,7 @@ enum { LANE_BINS = 6000, LANE_SPANS = 1500, LANES = 512 };
 
 /* The threads of one pool. Between zoom_begin and zoom_end every task is kept. */
 typedef struct lane_group {
-    const char *name;
+    unsigned act;
     rota_ns zoom_begin, zoom_end;
 } lane_group;
 

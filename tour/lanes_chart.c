@@ -97,12 +97,12 @@ static void row_begin(FILE *file, const rows *r, unsigned row, int columns)
 
 /* -- All the time ---------------------------------------------------------------------------- */
 
-static void draw_busy(FILE *file, const lane *l, rota_ns from, rota_ns to, unsigned colour)
+static void draw_busy(FILE *file, const lane *l, rota_ns from, rota_ns to)
 {
     rota_ns step = (to - from) / COLUMNS;
     int last = 0;
 
-    fprintf(file, "<path class=\"c%u\" d=\"M0 100", colour);
+    fprintf(file, "<path class=\"c%u\" d=\"M0 100", l->group->act);
     for (unsigned i = 0; i < COLUMNS; i++) {
         int busy = (int)(100 * lane_busy(l, from + i * step, from + (i + 1) * step) + 0.5);
         if (busy != last)
@@ -112,8 +112,7 @@ static void draw_busy(FILE *file, const lane *l, rota_ns from, rota_ns to, unsig
     fprintf(file, "H%uV100Z\"/>", COLUMNS);
 }
 
-void chart_all_lanes(FILE *file, rota_ns from, rota_ns to,
-                     unsigned (*colour_of)(const lane_group *group))
+void chart_all_lanes(FILE *file, rota_ns from, rota_ns to)
 {
     static rows r;
 
@@ -124,7 +123,7 @@ void chart_all_lanes(FILE *file, rota_ns from, rota_ns to,
     chart_time_axis(file, to - from, 0, (int)r.n * r.height);
     for (unsigned i = 0; i < r.n; i++) {
         row_begin(file, &r, i, COLUMNS);
-        draw_busy(file, r.of[i], from, to, colour_of(r.of[i]->group));
+        draw_busy(file, r.of[i], from, to);
         fputs("</svg>\n", file);
     }
     end(file, &r);

@@ -153,7 +153,7 @@ static void let_go(item *items, unsigned n)
 
 static bool make_pools(pipeline_result *r)
 {
-    r->fetch_lanes.name = r->step_lanes.name = "pipeline";
+    r->fetch_lanes.act = r->step_lanes.act = ACT_PIPELINE;
     rota_pool_options fetchers = {.core_threads = FETCHERS,
                                   .threads = lanes_threads(&r->fetch_lanes, "fetch-%u"),
                                   .hooks = lanes_hooks(&r->fetch_lanes)};
@@ -264,6 +264,5 @@ bool pipeline_act(const tour_options *options, pipeline_result *r)
     if (!fine)
         return false;
     live_done(ACT_PIPELINE, "%s items, all with an answer", text_count(r->items).s);
-    return succeeded(rota_figures_get(r->fetchers, &r->fetching), "The pool gives no figures")
-           && succeeded(rota_figures_get(r->steps, &r->stepping), "The pool gives no figures");
+    return succeeded(rota_figures_get(r->steps, &r->steps_figures), "The pool gives no figures");
 }

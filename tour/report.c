@@ -3,7 +3,6 @@
 #include "charts.h"
 #include "page.h"
 #include "text.h"
-#include <string.h>
 
 static void heading(FILE *file, unsigned act, const char *title)
 {
@@ -25,8 +24,7 @@ static void cards(FILE *file, const tour *t)
     fputs("<div class=\"cards\">\n", file);
     snprintf(about, sizeof about, "requests a second; 99 %% were answered within %s",
              text_time(rota_histogram_quantile(&t->web.latency, 0.99)).s);
-    card(file, ACT_WEB,
-         text_count((uint64_t)((double)t->web.requests * 1e9 / (double)t->web.length)).s, about);
+    card(file, ACT_WEB, text_count(web_rate(&t->web)).s, about);
     snprintf(about, sizeof about, "is the median lateness of %s timed runs",
              text_count(t->jobs.late.count).s);
     card(file, ACT_JOBS, text_time(rota_histogram_quantile(&t->jobs.late, 0.5)).s, about);
@@ -39,28 +37,24 @@ static void cards(FILE *file, const tour *t)
     fputs("</div>\n", file);
 }
 
-static unsigned act_of(const lane_group *group)
-{
-    static const char *const names[ACTS] = {"web", "jobs", "sort", "pipeline"};
-
-    for (unsigned i = 0; i < ACTS; i++) {
-        if (strcmp(group->name, names[i]) == 0)
-            return i;
-    }
-    return 0;
-}
-
 static void all_threads(FILE *file, const tour *t)
 {
-    fputs("<h2>Every thread, all the time</h2>\n<p class=\"say\">A row for each worker thread; the "
-          "fuller "
-          "it is, the busier the thread. The acts follow one another.</p>\n<div class=\"figures\">",
+    fputs("<h2>Every thread, all the time</h2>\n"
+          "<p class=\"say\">A row for each worker thread; the fuller it is, the busier the thread. "
+          "The acts follow one another.</p>\n<div class=\"figures\">",
           file);
-    chart_all_lanes(file, t->begin, t->begin + t->length, act_of);
+    chart_all_lanes(file, t->begin, t->begin + t->length);
     fputs("</div>\n", file);
 }
 
 /* -- The acts -------------------------------------------------------------------------------- */
+
+static void times(FILE *file, unsigned act, const char *title, const char *what,
+                  const rota_histogram *of)
+{
+    chart_histogram(file,
+                    &(histogram_chart){.title = title, .what = what, .of = of, .colour = act});
+}
 
 static void pages(FILE *file, const web_result *r)
 {
@@ -80,94 +74,92 @@ static void pages(FILE *file, const web_result *r)
 static void web(FILE *file, const web_result *r)
 {
     heading(file, ACT_WEB, "A web server");
-    fprintf(
-        file,
-        "<p class=\"say\">One thread waits for all sockets with epoll; a pool of %u makes the "
-        "pages; "
-        "results come back through a descriptor. A second process keeps %d connections busy, each "
-        "with one request at a time. The server answered %s requests and the client got %s answers."
-        "</p>\n<div class=\"figures\">\n",
-        r->figures.threads, WEB_CONNECTIONS, text_count(r->served).s, text_count(r->requests).s);
-    chart_rate(file, &(rate_chart){"Requests", "requests a second", r->in_slot, r->slots, WEB_SLOT,
-                                   ACT_WEB});
-    chart_histogram(file,
-                    &(histogram_chart){.title = "From request to answer, as the client sees it",
-                                       .what = "requests",
-                                       .of = &r->latency,
-                                       .colour = ACT_WEB});
-    chart_histogram(file, &(histogram_chart){.title = "Waiting for a thread, in the pool",
-                                             .what = "tasks",
-                                             .of = &r->figures.waiting,
-                                             .colour = ACT_WEB});
-    chart_histogram(file, &(histogram_chart){.title = "Making the page",
-                                             .what = "tasks",
-                                             .of = &r->figures.running,
-                                             .colour = ACT_WEB});
+    fprintf(file,
+            "<p class=\"say\">One thread waits for all sockets with epoll; a pool of %u makes the "
+            "pages; results come back through a descriptor. A second process keeps %d connections "
+            "busy, each with one request at a time. It got an answer to every one of its %s "
+            "requests.</p>\n<div class=\"figures\">\n",
+            r->figures.threads, WEB_CONNECTIONS, text_count(r->requests).s);
+    chart_rate(file, &(rate_chart){.title = "Requests",
+                                   .unit = "requests a second",
+                                   .in_slot = r->in_slot,
+                                   .slots = r->slots,
+                                   .slot = WEB_SLOT,
+                                   .colour = ACT_WEB});
+    times(file, ACT_WEB, "From request to answer, as the client sees it", "requests", &r->latency);
+    times(file, ACT_WEB, "Waiting for a thread, in the pool", "tasks", &r->figures.waiting);
+    times(file, ACT_WEB, "Making the page", "tasks", &r->figures.running);
     pages(file, r);
-    chart_zoom(file, &(zoom_chart){"10 ms of it, task by task",
-                                   {&r->lanes},
-                                   {"GET /hello", "GET /primes", "GET /picture"},
-                                   {NULL}});
+    chart_zoom(file, &(zoom_chart){.title = "10 ms of it, task by task",
+                                   .groups = {&r->lanes},
+                                   .names = {"GET /hello", "GET /primes", "GET /picture"}});
     fputs("</div>\n", file);
+}
+
+static void lateness(FILE *file, const jobs_result *r, const job_result *job)
+{
+    char title[64];
+
+    snprintf(title, sizeof title, "Lateness: %s", job->name);
+    chart_histogram(file, &(histogram_chart){.title = title,
+                                             .what = "runs",
+                                             .of = &job->late,
+                                             .range = &r->late,
+                                             .colour = ACT_JOBS});
 }
 
 static void jobs(FILE *file, const jobs_result *r)
 {
+    zoom_chart zoom = {.title = "60 ms of it, run by run", .groups = {&r->lanes}};
+
     heading(file, ACT_JOBS, "Timed jobs");
-    fprintf(
-        file,
-        "<p class=\"say\">A scheduled pool of two threads runs three periodic jobs and %s single "
-        "ones, while %s more tasks wait for their hour, which costs nothing. How late does each "
-        "run "
-        "begin? Never early.</p>\n<div class=\"figures\">\n",
-        text_count(r->job[JOBS - 1].late.count).s, text_count(r->sleepers).s);
+    fprintf(file,
+            "<p class=\"say\">A scheduled pool of two threads runs three periodic jobs and %s "
+            "single ones, while %s more tasks wait for their hour, which costs nothing. How late "
+            "does each run begin? Never early.</p>\n<div class=\"figures\">\n",
+            text_count(r->job[JOBS - 1].late.count).s, text_count(r->sleepers).s);
     for (unsigned i = 0; i < JOBS; i++) {
-        char title[64];
-        snprintf(title, sizeof title, "Lateness: %s", r->job[i].name);
-        chart_histogram(file, &(histogram_chart){.title = title,
-                                                 .what = "runs",
-                                                 .of = &r->job[i].late,
-                                                 .range = &r->late,
-                                                 .colour = ACT_JOBS});
+        lateness(file, r, &r->job[i]);
+        zoom.names[i] = r->job[i].name;
     }
-    chart_zoom(file, &(zoom_chart){"60 ms of it, run by run",
-                                   {&r->lanes},
-                                   {r->job[0].name, r->job[1].name, r->job[2].name, r->job[3].name},
-                                   {NULL}});
+    chart_zoom(file, &zoom);
     fputs("</div>\n", file);
+}
+
+/* Bars for one way to sort: how long it took, and how much faster than one worker it is. */
+static void measure(const sort_result *r, const sort_case *c, bar *took, bar *gain)
+{
+    unsigned colour = c->workers == 0 ? 4 : ACT_SORT;
+
+    *took = (bar){.name = c->name, .value = (double)c->took / 1e9, .colour = colour};
+    *gain = (bar){.name = c->name, .ideal = c->workers, .colour = colour};
+    gain->value = (double)r->of[1].took / (double)c->took;
+    snprintf(took->text, sizeof took->text, "%.24s\u00a0s", text_number(took->value).s);
+    snprintf(gain->text, sizeof gain->text, "%.24s\u00d7", text_number(gain->value).s);
 }
 
 static void sort(FILE *file, const sort_result *r)
 {
-    bar times[SORT_CASES] = {{0}}, faster[SORT_CASES] = {{0}};
+    bar took[SORT_CASES], gain[SORT_CASES];
 
-    for (unsigned i = 0; i < r->cases; i++) {
-        const sort_case *c = &r->of[i];
-        double gain = (double)r->of[1].took / (double)c->took;
-        unsigned colour = c->workers == 0 ? 4 : ACT_SORT;
-        times[i] = (bar){.name = c->name, .value = (double)c->took, .colour = colour};
-        faster[i] = (bar){.name = c->name, .value = gain, .colour = colour};
-        faster[i].ideal = c->workers;
-        snprintf(times[i].text, sizeof times[i].text, "%.24s\u00a0s",
-                 text_number((double)c->took / 1e9).s);
-        snprintf(faster[i].text, sizeof faster[i].text, "%.24s\u00d7", text_number(gain).s);
-    }
+    for (unsigned i = 0; i < r->cases; i++)
+        measure(r, &r->of[i], &took[i], &gain[i]);
     heading(file, ACT_SORT, "A sort, divided");
     fprintf(file,
             "<p class=\"say\">%s random ints, by <code>qsort</code> of the C library and by "
             "<code>rota_parallel_sort</code>, which is stable. The results are the same%s.</p>\n"
             "<div class=\"figures\">\n",
             text_count(r->n).s, r->rounds > 1 ? "; of two rounds the better counts" : "");
-    chart_bars(file, "Time, in seconds: shorter is better", times, r->cases);
-    chart_bars(file, "Speed-up beside one worker; pale: the ideal", faster, r->cases);
+    chart_bars(file, "Time, in seconds: shorter is better", took, r->cases);
+    chart_bars(file, "Speed-up beside one worker; pale: the ideal", gain, r->cases);
     fputs("</div>\n", file);
 }
 
 static void flow(FILE *file)
 {
-    fputs("<ol class=\"flow\"><li>fetch, up to 4 times</li><li>within 100 ms</li><li>checksum and "
-          "shrink, "
-          "side by side</li><li>both</li><li>or else a substitute</li></ol>\n",
+    fputs("<ol class=\"flow\"><li>fetch, up to 4 times</li><li>within 100 ms</li>"
+          "<li>checksum and shrink, side by side</li><li>both</li>"
+          "<li>or else a substitute</li></ol>\n",
           file);
 }
 
@@ -188,32 +180,21 @@ static void outcomes(FILE *file, const pipeline_result *r)
 static void pipeline(FILE *file, const pipeline_result *r)
 {
     heading(file, ACT_PIPELINE, "A pipeline of futures");
-    fprintf(
-        file,
-        "<p class=\"say\">%s items, 32 at a time. Fetching is waiting, as for a network, and fails "
-        "or "
-        "hangs now and then, on purpose: %s tries were made. Nothing blocks a thread but the fetch "
-        "itself.</p>\n",
-        text_count(r->items).s, text_count(r->attempts).s);
+    fprintf(file,
+            "<p class=\"say\">%s items, 32 at a time. Fetching is waiting, as for a network, and "
+            "fails or hangs now and then, on purpose: %s tries were made. Nothing blocks a thread "
+            "but the fetch itself.</p>\n",
+            text_count(r->items).s, text_count(r->attempts).s);
     flow(file);
     fputs("<div class=\"figures\">\n", file);
     outcomes(file, r);
-    chart_histogram(file, &(histogram_chart){.title = "From begin to answer",
-                                             .what = "items",
-                                             .of = &r->took,
-                                             .colour = ACT_PIPELINE});
-    chart_histogram(file, &(histogram_chart){.title = "Steps: waiting for a thread",
-                                             .what = "steps",
-                                             .of = &r->stepping.waiting,
-                                             .colour = ACT_PIPELINE});
-    chart_histogram(file, &(histogram_chart){.title = "Steps: running",
-                                             .what = "steps",
-                                             .of = &r->stepping.running,
-                                             .colour = ACT_PIPELINE});
-    chart_zoom(file, &(zoom_chart){"120 ms of it, task by task",
-                                   {&r->fetch_lanes, &r->step_lanes},
-                                   {"fetch", ""},
-                                   {NULL, "checksum, shrink"}});
+    times(file, ACT_PIPELINE, "From begin to answer", "items", &r->took);
+    times(file, ACT_PIPELINE, "Steps: waiting for a thread", "steps", &r->steps_figures.waiting);
+    times(file, ACT_PIPELINE, "Steps: running", "steps", &r->steps_figures.running);
+    chart_zoom(file, &(zoom_chart){.title = "120 ms of it, task by task",
+                                   .groups = {&r->fetch_lanes, &r->step_lanes},
+                                   .names = {"fetch", ""},
+                                   .labels = {NULL, "checksum, shrink"}});
     fputs("</div>\n", file);
 }
 

@@ -62,7 +62,7 @@ static bool add_case(sort_result *r, unsigned workers)
         snprintf(c->name, sizeof c->name, "qsort");
     else
         snprintf(c->name, sizeof c->name, "%u worker%s", workers, workers == 1 ? "" : "s");
-    c->lanes.name = "sort";
+    c->lanes.act = ACT_SORT;
     snprintf(thread_name, sizeof thread_name, workers == 0 ? "qsort" : "sort%u-%%u", workers);
     rota_forkjoin_options options = {
         .parallelism = workers == 0 ? 1 : workers,

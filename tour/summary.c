@@ -8,8 +8,7 @@ static void web(const web_result *r)
 {
     printf("  Web server   %s requests from another process, %s a second, none lost:\n"
            "               half were answered within %s, 99 %% within %s.\n",
-           text_count(r->requests).s,
-           text_count((uint64_t)((double)r->requests * 1e9 / (double)r->length)).s,
+           text_count(r->requests).s, text_count(web_rate(r)).s,
            text_ms(rota_histogram_quantile(&r->latency, 0.5)).s,
            text_ms(rota_histogram_quantile(&r->latency, 0.99)).s);
 }

@@ -49,6 +49,7 @@ typedef struct web_result {
     unsigned in_slot[WEB_SLOTS];
 } web_result;
 
+uint64_t web_rate(const web_result *r); /* requests a second */
 bool web_act(const tour_options *options, rota_ns length, web_result *result);
 
 /* -- load.c: the second process -------------------------------------------------------------- */
@@ -106,7 +107,7 @@ typedef struct pipeline_result {
     unsigned items, attempts;
     unsigned at_once, again, late, failed; /* how the items ended: they add up to all */
     rota_histogram took;
-    rota_figures fetching, stepping;
+    rota_figures steps_figures;
 } pipeline_result;
 
 bool pipeline_act(const tour_options *options, pipeline_result *result);
