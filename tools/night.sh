@@ -57,8 +57,8 @@ sweep_pairs() {
 
 step "setup" sh tools/setup.sh coverage clang ci night
 step "tests" ./test
-step "tests, as shipped" ./test release
-step "races, by clang" ./test tsan-clang
+step "tests, as shipped" ./test release unit contract fault stress
+step "races, by clang" ./test tsan-clang unit contract fault
 step "uninitialised memory" ./test msan unit contract fault
 step "memcheck" ./test memcheck unit
 step "32 bits" ./test i386 unit contract fault
@@ -71,6 +71,7 @@ step "narrow counters" explore explore_narrow "$(share 5)"
 step "fuzzing" tests/fuzz/run --build build/fuzz --seconds $(($(share 20) / 4))
 step "soak" build/release/tests/soak/soak --seconds "$(share 25)"
 step "hostile hosts" tests/host/run --seconds $(($(share 5) / 20 + 3))
+step "the tour, in a browser" sh -c './run --seconds 10 >/dev/null && sh tests/tour/screenshot.sh out'
 step "changes are noticed" python3 tools/mutate.py --sample $(($(share 20) / 8 + 1)) \
     --seed "$(date +%j)" build/dev
 

@@ -13,7 +13,7 @@
  *   chrome.c      events as text
  *   signal.c      events are written out when a signal comes
  *   watchdog.c    a thread that looks for what takes too long
- *   http.c, page.c, page_html.c   figures for a browser
+ *   http.c, page.c, page_answer.c, page_html.c, socket.c   figures for a browser
  *
  *   B1  A record has one owner, the thread that uses it, which alone writes to it; but for what is
  *       marked as under the lock. Others read its atomics at any time.
