@@ -182,8 +182,7 @@ int rota_recorder_start(const rota_recorder_options *options)
 
 int rota_recorder_stop(void)
 {
-    if (!rota__self()->watched)
-        return ROTA_ENOMEM;
+    rota__self();
     rota__mutex_lock(&rota__process_lock);
     if (rota__mode_is(ROTA__RECORDS))
         ended = rota__ticks();

@@ -218,14 +218,13 @@ int rota_recorder_on_signal(int signal, const char *path)
     if (signal < 0
         || (signal > 0 && (path == NULL || path[0] == '\0' || strlen(path) > LONGEST_PATH)))
         return ROTA_EINVAL;
-    if (!rota__self()->watched)
-        return ROTA_ENOMEM;
     if (signal == 0) {
+        rota__self();
         rota__mutex_lock(&lock);
         end();
         rota__mutex_unlock(&lock);
         return ROTA_OK;
     }
-    next = make(signal, path);
+    next = rota__self()->watched ? make(signal, path) : NULL;
     return next != NULL ? obey(next) : ROTA_ENOMEM;
 }

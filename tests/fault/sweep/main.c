@@ -23,6 +23,7 @@ const sweep_part
             &sweep_compose,   &sweep_again,  &sweep_completion,  &sweep_forkjoin,
             &sweep_completer, &sweep_common, /* makes the common pool, whose threads and memory stay, or come and go */
             &sweep_inside,    &sweep_tree,   &sweep_parallel,    &sweep_page,
+            &sweep_observe,
 };
 const size_t sweep_part_count = sizeof sweep_parts / sizeof sweep_parts[0];
 
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
     test_memory_install();
     exports = sweep_count_exports(SWEEP_MAP);
     sweep_prepare();
+    sweep_observe_prepare();
     if (options.lists)
         print_head();
     sweep_all(options.pairs ? sweep_row_twice : sweep_row_once);

@@ -147,7 +147,7 @@ extern const sweep_part sweep_queue, sweep_queue_waits, sweep_deque, sweep_pool,
 extern const sweep_part sweep_sched, sweep_factory, sweep_compose, sweep_again, sweep_completion;
 extern const sweep_part sweep_forkjoin, sweep_completer;
 extern const sweep_part sweep_common, sweep_inside, sweep_tree, sweep_parallel;
-extern const sweep_part sweep_page;
+extern const sweep_part sweep_page, sweep_observe;
 
 /* -- The engine (engine.c) ------------------------------------------------------------------- */
 
@@ -161,6 +161,7 @@ typedef struct sweep_tally {
 extern const char *const sweep_kind_names[SWEEP_KINDS];
 
 void sweep_prepare(void);
+void sweep_observe_prepare(void); /* observe.c */
 void sweep_begin_row(void);
 bool sweep_end_row(const sweep_row *row); /* were all the statuses that it names seen? */
 sweep_tally sweep_every_fault(const sweep_row *row, const sweep_scene *scene);
