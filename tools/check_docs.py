@@ -11,6 +11,7 @@ rest of a file that includes <rota/rota.h>. A comment right before the block can
 <!-- not run -->        of a program: it is only compiled
 <!-- before: CODE -->   what the block needs, and the reader does not
 <!-- inside: CODE -->   the same, and the block is the body of a function
+<!-- needs: WORDS -->   options of the compiler, and packages that pkg-config knows, or it is left out
 """
 import os
 import re
@@ -21,7 +22,7 @@ from pathlib import Path
 
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
             "-Wno-unused-variable"]
-BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
+BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:|needs:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
                    r"```c\n(?P<code>.*?)\n```", re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NAME = re.compile(r"(?<![\w-])(?:rota|ROTA)_[A-Za-z]\w*")
@@ -55,21 +56,38 @@ def whole_file(block):
     return "#include <rota/rota.h>\n" + extra + "\n" + code + "\n"
 
 
-def compile_block(root, library, block, work):
+def options_of(block):
+    """What it needs; None: that is not there."""
+    options = []
+    for word in (block["extra"] or "").split() if block["how"] == "needs:" else []:
+        if word.startswith("-"):
+            options.append(word)
+            continue
+        asked = subprocess.run(["pkg-config", "--cflags", "--libs", word], capture_output=True, text=True)
+        if asked.returncode != 0:
+            return None
+        options += asked.stdout.split()
+    return options
+
+
+def compile_block(root, library, block, options, work):
     source, program = work / "block.c", work / "block"
     is_program = re.search(r"\bint main\b", block["code"]) is not None
     source.write_text(block["code"] if is_program else whole_file(block))
     command = [os.environ.get("CC", "cc"), *WARNINGS, "-I", str(root / "include"), str(source)]
     command += ["-o", str(program), str(library), "-pthread"] if is_program else ["-c", "-o", str(program)]
+    command += options
     return is_program, subprocess.run(command, capture_output=True, text=True)
 
 
 def check_code(root, library, path, text):
     complaints = []
     for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start("code")) + 1
+        line, options = text.count("\n", 0, block.start("code")) + 1, options_of(block)
+        if options is None:
+            continue
         with tempfile.TemporaryDirectory() as work:
-            is_program, done = compile_block(root, library, block, Path(work))
+            is_program, done = compile_block(root, library, block, options, Path(work))
             if done.returncode != 0:
                 complaints.append(f"{path}:{line}: does not compile\n{done.stderr}")
             elif is_program and block["how"] != "not run":
