@@ -532,6 +532,7 @@ static void stop_from_there(const rota_alarm *alarm, void *ctx)
     atomic_fetch_add((atomic_uint *)ctx, 1);
 }
 
+/* ROTA_EDEADLOCK from rota_watchdog_stop. */
 static void to_stop_it_from_an_alarm_is_a_deadlock(void **state)
 {
     rota_executor *pool = one_thread();
