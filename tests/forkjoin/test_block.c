@@ -91,6 +91,50 @@ static void after_the_end_nobody_stands_in(void **state)
     assert_int_equal(runs, 1);
 }
 
+static void block_beside_a_sleeper(void *arg)
+{
+    rota_executor *pool = arg;
+
+    test_fj_await_active(pool, 1);
+    test_check(rota_block_begin() == ROTA_OK);
+    test_check(test_fj_stats(pool).threads == 2);
+    rota_block_end();
+}
+
+/* FJ-17: no thread is made where one sleeps. */
+static void who_sleeps_can_stand_in(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 2);
+    test_gate_open(&gate);
+    test_fj_inside(pool, block_beside_a_sleeper, pool);
+    assert_ok(rota_close(pool));
+}
+
+static void occupy_beside_caller(void *arg)
+{
+    rota_executor *pool = arg;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    test_check(test_fj_stats(pool).threads == 1);
+    test_gate_open(&gate);
+    test_await_count(&gate.ended, 1);
+}
+
+/* The first thread comes also beside a caller that takes part. */
+static void a_thread_comes_beside_a_caller(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+
+    test_fj_taking_part(pool, occupy_beside_caller, pool);
+    assert_ok(rota_close(pool));
+}
+
 /* FJ-19: ROTA_EREJECTED from rota_block_begin. */
 static void at_max_threads_nobody_can_stand_in(void **state)
 {
@@ -298,6 +342,8 @@ int main(void)
         test_with_memory(another_stands_in_for_one_that_waits),
         test_with_memory(of_nested_pairs_the_outermost_counts),
         test_with_memory(after_the_end_nobody_stands_in),
+        test_with_memory(who_sleeps_can_stand_in),
+        test_with_memory(a_thread_comes_beside_a_caller),
         test_with_memory(at_max_threads_nobody_can_stand_in),
         test_with_memory(so_many_may_wait_as_there_may_be_threads),
         test_with_memory(outside_it_does_nothing),

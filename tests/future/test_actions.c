@@ -278,6 +278,27 @@ static void many_are_taken_out_in_any_order(void **state)
     free(notes);
 }
 
+/* N3: what an action remembers of where it was before does not count where it comes to be next. */
+static void an_action_can_be_added_again(void **state)
+{
+    rota_future *promise = promise_new();
+    struct note *notes = notes_new(3);
+    rota__action *low = &notes[0].action, *mid = &notes[1].action, *top = &notes[2].action;
+
+    assert_true(rota__future_add(promise, low));
+    assert_true(rota__future_add(promise, mid));
+    assert_true(rota__future_add(promise, top));
+    assert_true(rota__future_remove(promise, mid));
+    assert_true(rota__future_remove(promise, top));
+    assert_true(rota__future_add(promise, mid));
+    assert_true(rota__future_add(promise, top)); /* mid is below top, as before */
+    assert_true(rota__future_remove(promise, low));
+    assert_true(rota_promise_complete(promise, NULL));
+    assert_int_equal(ran_count, 2);
+    free(notes);
+    rota_future_unref(promise);
+}
+
 #define with_notes(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
 
 int main(void)
@@ -288,6 +309,7 @@ int main(void)
         with_notes(an_action_sees_the_future_done),
         with_notes(waiters_are_woken_before_actions_run),
         with_notes(any_action_can_be_taken_out),
+        with_notes(an_action_can_be_added_again),
         with_notes(any_mixture_leaves_the_right_ones),
         with_notes(many_are_taken_out_in_any_order),
     };

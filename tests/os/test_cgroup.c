@@ -14,6 +14,22 @@ static void a_quota_of_version_2_is_read(void **state)
     assert_cpus(3);
 }
 
+static void read_without_input(void *arg)
+{
+    (void)arg;
+    test_check(close(STDIN_FILENO) == 0);
+    test_check(rota__cgroup_cpus(root) == 3);
+    test_check(fcntl(STDIN_FILENO, F_GETFD) < 0); /* nor is it left open */
+}
+
+/* Also where the first descriptor that is free is 0. */
+static void a_quota_is_read_also_without_standard_input(void **state)
+{
+    put_v2("/app");
+    put("/sys/fs/cgroup/app/cpu.max", "300000 100000\n");
+    assert_int_equal(test_in_child(read_without_input, NULL), 0);
+}
+
 /* Rounded up, and never less than one; "max" is no limit. */
 static void quotas_are_whole_cpus(void **state)
 {
@@ -145,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_root(a_quota_of_version_2_is_read),
+        with_root(a_quota_is_read_also_without_standard_input),
         with_root(quotas_are_whole_cpus),
         with_root(the_least_on_the_way_up_counts),
         with_root(a_group_without_the_file_has_its_ancestors_quota),

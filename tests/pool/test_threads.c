@@ -255,6 +255,27 @@ static void on_exit_is_called_also_when_a_task_ends_the_thread(void **state)
     assert_int_equal(life.wrong, 0);
 }
 
+static void note_interrupt(void *interrupted)
+{
+    *(bool *)interrupted = rota_is_interrupted();
+}
+
+/* An exit hook begins without an interrupt, also when the pool is stopped. */
+static void on_exit_is_not_interrupted(void **state)
+{
+    bool interrupted = true;
+    test_gate gate;
+    rota_executor *pool =
+        pool_of((rota_threads){.on_exit = note_interrupt, .ctx = &interrupted}, 1);
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    assert_ok(rota_shutdown_now(pool, NULL));
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_false(interrupted);
+}
+
 struct leaver {
     rota_executor *pool;
     int awaited, closed;
@@ -692,6 +713,7 @@ int main(void)
         test_with_memory(signals_are_blocked_but_for_the_one_that_interrupts),
         test_with_memory(on_start_is_first_and_on_exit_last_on_each_thread),
         test_with_memory(on_exit_is_called_also_when_a_task_ends_the_thread),
+        test_with_memory(on_exit_is_not_interrupted),
         test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
         test_with_memory(new_thread_settings_are_for_threads_made_later),
         test_with_memory(threads_come_from_the_factory),

@@ -29,6 +29,24 @@ static void gives(rota_queue *queue, size_t i)
     assert_ptr_equal(element, &cells[i % CELLS]);
 }
 
+/* Also a drain of one makes room, and lets in who waits for it. */
+static void a_drain_of_one_lets_a_producer_in(void **state)
+{
+    rota_queue *queue = make(2);
+    test_caller producer;
+    void *element = NULL;
+
+    put(queue, 0);
+    put(queue, 1);
+    test_caller_start(&producer, queue, test_put, &cells[2], ROTA_FOREVER);
+    assert_int_equal(rota_queue_drain(queue, &element, 1), 1);
+    assert_ptr_equal(element, &cells[0]);
+    test_caller_ends(&producer, ROTA_OK, &cells[2]);
+    gives(queue, 1);
+    gives(queue, 2);
+    assert_ok(rota_queue_free(queue));
+}
+
 /* ABT-02, QUEUE-04, GEN-02: nothing is written. */
 static void it_needs_a_capacity_and_a_place(void **state)
 {
@@ -192,6 +210,7 @@ int main(void)
         test_with_memory(it_needs_a_capacity_and_a_place),
         test_with_memory(an_array_that_no_memory_holds_is_refused),
         test_with_memory(its_capacity_is_exact),
+        test_with_memory(a_drain_of_one_lets_a_producer_in),
         test_with_memory(indices_wrap),
         test_with_memory(each_element_can_be_removed_wherever_it_lies),
         test_with_memory(holes_are_room),
