@@ -181,7 +181,7 @@ typedef struct rota_alarm {
     const char *executor; /* its name                                             */
     const char *task;     /* its name, or ""; of a queue: that of its first        */
     const char *thread;   /* its name, or "" for a queue                          */
-    long thread_id;       /* as the system numbers it; 0 for a queue              */
+    long thread_id;       /* as the system numbers it, else as we do; 0: a queue  */
     rota_ns since;        /* rota_now() when it began to run, wait, or be due     */
 } rota_alarm;
 

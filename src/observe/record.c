@@ -62,6 +62,15 @@ static rota__record *make(void)
     return record;
 }
 
+/* With the lock held. Where the system has no numbers, one of our own. */
+static long thread_id(void)
+{
+    static long threads;
+    long id = rota__os_thread_id();
+
+    return id != 0 ? id : ++threads;
+}
+
 static ROTA__NOINLINE rota__record *take_one(rota_thread *self)
 {
     rota__record *record;
@@ -75,7 +84,7 @@ static ROTA__NOINLINE rota__record *take_one(rota_thread *self)
     if (record != NULL) {
         record->is_used = true;
         record->introduced = 0;
-        record->thread_id = rota__os_thread_id();
+        record->thread_id = thread_id();
         rota__os_thread_name(record->thread_name);
         record->inside = 0;
         record->ended = 0;

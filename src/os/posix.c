@@ -139,7 +139,8 @@ long rota__os_thread_id(void)
 
 void rota__os_thread_name(char *name)
 {
-    name[0] = '\0';
+    if (pthread_getname_np(pthread_self(), name, ROTA__OS_NAME_SIZE) != 0)
+        name[0] = '\0';
 }
 
 /* -- A descriptor that turns readable ------------------------------------- */
