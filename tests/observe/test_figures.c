@@ -414,6 +414,40 @@ static void what_ran_unseen_adds_to_no_other(void **state)
     assert_ok(rota_close(pool));
 }
 
+/* -- One look at the clock for two tasks ------------------------------------------------------ */
+
+/* A task of that stamp, which follows on another: when it is said to have begun. */
+static rota_ns run_after_another(rota_executor *pool, int64_t stamp)
+{
+    const rota__tracer *tracer = rota__tracer_now();
+    rota__span span = {.tracer = tracer};
+
+    tracer->begin(&span, &(rota__traced){.executor = pool, .stamp = stamp, .follows = true});
+    tracer->end(&span, false);
+    return span.begun;
+}
+
+/* What was queued already begins where the last has ended; but not if the thread has slept between: then
+   it came later, however early it was submitted. */
+static void who_has_slept_does_not_begin_where_it_ended(void **state)
+{
+    rota_executor *pool = one_thread();
+    const rota__tracer *tracer = rota__tracer_now();
+    int64_t early = tracer->stamp();
+
+    test_clock_advance(ROTA_MS(1));
+    assert_int_equal(run_after_another(pool, early), rota_now());
+    rota_ns ended = rota_now();
+    test_clock_advance(ROTA_MS(1));
+    assert_int_equal(run_after_another(pool, early), ended);
+    assert_int_equal(run_after_another(pool, tracer->stamp()), rota_now());
+    test_clock_advance(ROTA_MS(1));
+    tracer->event(ROTA__TRACE_PARK, NULL, 0);
+    tracer->event(ROTA__TRACE_UNPARK, NULL, 0);
+    assert_int_equal(run_after_another(pool, early), rota_now());
+    assert_ok(rota_close(pool));
+}
+
 /* -- Other executors ------------------------------------------------------------------------- */
 
 static void a_fork_join_pool_counts_what_it_is_given(void **state)
@@ -497,6 +531,7 @@ int main(void)
         test_observed_in_time(what_is_known_stays_when_it_is_off),
         test_observed_in_time(a_task_is_timed_whole_or_not_at_all),
         test_observed_in_time(what_ran_unseen_adds_to_no_other),
+        test_observed_in_time(who_has_slept_does_not_begin_where_it_ended),
         test_observed_in_time(a_fork_join_pool_counts_what_it_is_given),
         test_observed_in_time(of_an_executor_of_ones_own_the_state_is_known),
         test_observed_in_time(a_rejected_task_is_counted),
