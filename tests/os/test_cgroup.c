@@ -30,6 +30,34 @@ static void a_quota_is_read_also_without_standard_input(void **state)
     assert_int_equal(test_in_child(read_without_input, NULL), 0);
 }
 
+/* What was read before does not count. */
+static void a_quota_that_is_gone_is_none(void **state)
+{
+    char path[128];
+
+    a_quota_of_version_2_is_read(state);
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup/app/cpu.max", root);
+    assert_int_equal(unlink(path), 0);
+    assert_cpus(0);
+}
+
+/* However many there are: lines are cut where what is read at once ends. */
+static void the_mount_may_come_after_many_others(void **state)
+{
+    enum { MOST = 150 };
+    char *mounts = calloc(MOST + 1, sizeof OTHERS + sizeof MOUNT_V2);
+
+    assert_non_null(mounts);
+    put_v2("/app");
+    put("/sys/fs/cgroup/app/cpu.max", "300000 100000\n");
+    for (size_t others = 0; others < MOST; others++) {
+        strcat(strcpy(mounts + others * strlen(OTHERS), OTHERS), MOUNT_V2);
+        put("/proc/self/mountinfo", mounts);
+        assert_cpus(3);
+    }
+    free(mounts);
+}
+
 /* Rounded up, and never less than one; "max" is no limit. */
 static void quotas_are_whole_cpus(void **state)
 {
@@ -162,6 +190,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_root(a_quota_of_version_2_is_read),
         with_root(a_quota_is_read_also_without_standard_input),
+        with_root(a_quota_that_is_gone_is_none),
+        with_root(the_mount_may_come_after_many_others),
         with_root(quotas_are_whole_cpus),
         with_root(the_least_on_the_way_up_counts),
         with_root(a_group_without_the_file_has_its_ancestors_quota),
