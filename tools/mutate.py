@@ -262,11 +262,9 @@ def killer(mutant, build, tests, folder):
     """The test that notices, or None."""
     source, program = folder / "changed.c", folder / "program"
     source.write_text(mutant.text())
-    objects = {}
-    for library, commands in build.compile.items():
-        if mutant.path in commands:
-            objects[library] = folder / f"{library}.o"
-            build.object_of(library, mutant.path, source, objects[library])
+    objects = {library: folder / f"{library}.o" for library in build.compile}
+    for library, changed in objects.items():
+        build.object_of(library, mutant.path, source, changed)
     for test in tests_for(mutant.path, tests, build):
         if not build.link(test, objects[tests[test]], program):
             sys.exit(f"{test} cannot be linked")
@@ -337,7 +335,7 @@ def try_all(mutants, known, options):
     tests = all_tests(build)
     counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        mutants = [m for m in mutants if m.path in build.compile["rota_testing"]]
+        mutants = [m for m in mutants if m.path in build.compile["rota_objects"]]  # is shipped
         counts["known"] = sum(m.name in known for m in mutants)
         futures = {pool.submit(try_one, m, build, tests, options): m
                    for m in mutants if m.name not in known}
