@@ -228,6 +228,7 @@ static void a_watchdog_that_cannot_wait_watches(void **state)
     test_occupy(pool, &gate, 1);
     test_await_count(&alarms, 1);
     test_gate_open(&gate);
+    test_await_completed(pool, 2); /* it has left the gate */
     assert_ok(rota_watchdog_stop());
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     rota__fault_only(NULL);
