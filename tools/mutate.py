@@ -17,6 +17,7 @@ makes the run fail, unless tests/mutation/survivors.txt has it below a reason wh
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ import pathlib
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -179,13 +181,17 @@ class Build:
 
 
 def run(program, seconds):
-    """How it ended; None: it did not."""
-    try:
-        return subprocess.run([str(program)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              stdin=subprocess.DEVNULL, timeout=seconds, check=False,
-                              env=dict(os.environ, ROTA_ROUNDS="200")).returncode
-    except subprocess.TimeoutExpired:
-        return None
+    """How it ended; None: it did not. Nothing that it started is left."""
+    with subprocess.Popen([str(program)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, start_new_session=True,
+                          env=dict(os.environ, ROTA_ROUNDS="200")) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 # -- Tests ------------------------------------------------------------------------------------
