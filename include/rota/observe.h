@@ -143,7 +143,7 @@ int rota_metrics_write(int fd);
  * is the last of it.
  *
  * events   for each thread, rounded up to a power of 2; 0: 16,384, which take 384 KiB
- * keep     what is older is not written out; 0: all that is in the rings
+ * keep     what is older, when it is written out or was stopped, is left out; 0: all that is in the rings
  */
 typedef struct rota_recorder_options {
     size_t events;
