@@ -68,16 +68,17 @@ static int name(void)
     return sweep_so(rota_executor_name(stage.pool, text, sizeof text) == (int)strlen(text));
 }
 
-static bool count_one(rota_executor *ex, void *count)
+/* There may be others: the common pool, the timer of composed futures. */
+static bool count_it(rota_executor *ex, void *count)
 {
-    ++*(unsigned *)count;
+    *(unsigned *)count += ex == stage.pool;
     return true;
 }
 
 static int visit(void)
 {
     unsigned count = 0;
-    int status = rota_executors_visit(count_one, &count);
+    int status = rota_executors_visit(count_it, &count);
 
     test_check(count == (status == ROTA_OK ? 1 : 0));
     return status;
