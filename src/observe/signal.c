@@ -64,15 +64,23 @@ static int open_event(void)
     return status;
 }
 
+/* "": the signal came before the order was complete, as good as before it was taken. */
+static void copy_path(char *path, size_t size)
+{
+    rota__mutex_lock(&rota__process_lock);
+    snprintf(path, size, "%s", the_order != NULL ? the_order->path : "");
+    rota__mutex_unlock(&rota__process_lock);
+}
+
 /* A file that is complete takes the other's place. What goes wrong nobody can be told. */
 static void write_out(void)
 {
     char path[LONGEST_PATH + 1], draft[sizeof path + 4];
     int fd;
 
-    rota__mutex_lock(&rota__process_lock);
-    snprintf(path, sizeof path, "%s", the_order->path);
-    rota__mutex_unlock(&rota__process_lock);
+    copy_path(path, sizeof path);
+    if (path[0] == '\0')
+        return;
     snprintf(draft, sizeof draft, "%s.new", path);
     fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)

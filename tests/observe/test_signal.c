@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "observing.h"
+#include "rota_test_race.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -238,6 +239,33 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* One that is ignored by who does not ask for it. */
+static void begin_and_end(void *unused)
+{
+    test_check(rota_recorder_on_signal(SIGWINCH, path) == ROTA_OK);
+    test_check(rota_recorder_on_signal(0, NULL) == ROTA_OK);
+}
+
+static void send_some(void *unused)
+{
+    for (int i = 0; i < 20; i++)
+        kill(getpid(), SIGWINCH);
+}
+
+static void nothing(void *unused)
+{
+}
+
+static void signals_come_while_it_begins_and_ends(void **state)
+{
+    static const test_race race = {
+        .before = nothing, .sides = {begin_and_end, send_some}, .after = nothing};
+
+    assert_ok(rota_recorder_start(NULL));
+    test_race_run(&race, NULL);
+    assert_ok(rota_recorder_stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +275,7 @@ int main(void)
         test_observed(a_file_that_cannot_be_written_is_left_out),
         test_observed(what_cannot_be_is_refused_and_changes_nothing),
         test_observed(a_child_has_an_arrangement_of_its_own),
+        test_observed(signals_come_while_it_begins_and_ends),
     };
 
     test_memory_install();
