@@ -106,7 +106,7 @@ int rota_executor_set_name(rota_executor *ex, const char *name)
     if (ex == NULL || !is_name(name))
         return ROTA_EINVAL;
     rota__mutex_lock(&rota__process_lock);
-    strcpy(ex->name, name);
+    snprintf(ex->name, sizeof ex->name, "%s", name);
     rota__mutex_unlock(&rota__process_lock);
     return ROTA_OK;
 }
@@ -118,7 +118,7 @@ int rota_executor_name(const rota_executor *ex, char *name, size_t size)
     if (ex == NULL || (name == NULL && size != 0))
         return ROTA_EINVAL;
     rota__mutex_lock(&rota__process_lock);
-    strcpy(copy, ex->name);
+    memcpy(copy, ex->name, sizeof copy);
     rota__mutex_unlock(&rota__process_lock);
     return snprintf(name, size, "%s", copy);
 }

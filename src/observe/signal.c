@@ -192,7 +192,7 @@ static int change(order *next)
 
 static order *make(int signal, const char *path)
 {
-    size_t size = sizeof(order) + strlen(path) + 1;
+    size_t length = strlen(path) + 1, size = sizeof(order) + length;
     order *self = rota__alloc(size);
 
     if (self == NULL)
@@ -201,7 +201,7 @@ static order *make(int signal, const char *path)
     self->signal = signal;
     self->size = size;
     self->generation = rota__generation_now();
-    strcpy(self->path, path);
+    memcpy(self->path, path, length);
     return self;
 }
 

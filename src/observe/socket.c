@@ -55,9 +55,11 @@ static bool read_ipv6(rota__address *address, const char *text, unsigned port)
 
 bool rota__address_read(rota__address *address, const char *text, unsigned port)
 {
-    if (port > UINT16_MAX || strlen(text) >= sizeof address->text)
+    size_t length = strlen(text) + 1;
+
+    if (port > UINT16_MAX || length > sizeof address->text)
         return false;
-    strcpy(address->text, text);
+    memcpy(address->text, text, length);
     return read_ipv4(address, text, port) || read_ipv6(address, text, port);
 }
 

@@ -89,8 +89,7 @@ static const char *const good[] = {
     " ",
     "0123456789012345678901234567890", /* 31 bytes */
     "\"\\{}",
-    "gr\xc3\xb6\xc3\x9f"
-    "er",
+    "gr\u00f6\u00dfer",
     "\xc2\xa0",         /* the first of two bytes that controls nothing */
     "\xdf\xbf",         /* the last of two */
     "\xe0\xa0\x80",     /* the first of three */
