@@ -190,8 +190,8 @@ typedef struct rota_alarm {
  * oldest_queued   0: they may wait for ever. What is not due yet does not wait.
  * cycles          looks for tasks that wait for one another's futures
  * period          between two looks; 0: a quarter of the shorter time above, at least 10 ms
- * alarm           on the watchdog's thread; once for each run, for each task in a cycle, and for a queue
- *                 once until its first has been young again
+ * alarm           on the watchdog's thread; once for each run, once for each cycle (of one task in it),
+ *                 and of a queue once until its first has been young again
  */
 typedef struct rota_watchdog_options {
     rota_ns longest_task;

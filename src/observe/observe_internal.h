@@ -16,7 +16,8 @@
  *   http.c, page.c, page_answer.c, page_html.c, socket.c   figures for a browser
  *
  *   B1  A record has one owner, the thread that uses it, which alone writes to it; but for what is
- *       marked as under the lock. Others read its atomics at any time.
+ *       marked as under the lock, and that who begins to watch clears `awaited`. Others read its
+ *       atomics at any time.
  *   B2  Records, cells and rings are linked, and cells given another meaning, with
  *       rota__process_lock held; who reads more than one word of them holds it, too.
  *   B3  A record that its thread has left goes to the next thread that needs one, with its counts: so

@@ -33,6 +33,8 @@ static void leave(rota__trace_record *trace)
 
     rota__mutex_lock(&rota__process_lock);
     record->is_used = false;
+    rota__store_relaxed(&record->depth, 0); /* of tasks that have ended the thread */
+    rota__store_relaxed(&record->awaited, 0);
     rota__mutex_unlock(&rota__process_lock);
 }
 

@@ -9,8 +9,11 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static inline int observing_before(void **state)
 {
@@ -54,6 +57,22 @@ static inline rota_figures observing_figures(rota_executor *ex)
     return figures;
 }
 
+/* A pool of one thread, and a task in it, which has run. */
+static inline rota_executor *observing_pool(void)
+{
+    return test_pool((rota_pool_options){.core_threads = 1});
+}
+
+static inline void observing_run(rota_executor *pool, const char *name)
+{
+    static atomic_uint runs;
+    const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
+    uint64_t before = test_stats(pool).completed;
+
+    test_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
+    test_await_completed(pool, before + 1);
+}
+
 /* -- By the names of tasks ------------------------------------------------------------------- */
 
 typedef struct observing_search {
@@ -82,6 +101,36 @@ static inline rota_task_figures observing_task(rota_executor *ex, const char *na
 }
 
 /* -- Texts ----------------------------------------------------------------------------------- */
+
+/* On a descriptor that is full, on a full disk, or not to be written to. */
+static inline void observing_refused(int (*write_to)(int fd), int fd, int error)
+{
+    errno = 0;
+    assert_status(write_to(fd), ROTA_EIO);
+    assert_int_equal(errno, error);
+}
+
+static inline void observing_takes_nothing(int (*write_to)(int fd), int (*print)(FILE *file))
+{
+    FILE *full = fopen("/dev/full", "w");
+    char rubbish[4096] = "";
+    int ends[2];
+
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    while (write(ends[1], rubbish, sizeof rubbish) > 0)
+        continue;
+    observing_refused(write_to, ends[1], EAGAIN);
+    observing_refused(write_to, ends[0], EBADF); /* which is for reading */
+    close(ends[0]);
+    close(ends[1]);
+    if (full == NULL)
+        return;
+    observing_refused(write_to, fileno(full), ENOSPC);
+    errno = 0;
+    assert_status(print(full), ROTA_EIO);
+    assert_int_equal(errno, ENOSPC);
+    fclose(full);
+}
 
 /* What is printed, to be freed. */
 static inline char *observing_printed(int (*print)(FILE *file))

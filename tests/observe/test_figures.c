@@ -9,11 +9,6 @@
 #include "forkjoin.h"
 #include "observing.h"
 
-static rota_executor *one_thread(void)
-{
-    return test_pool((rota_pool_options){.core_threads = 1});
-}
-
 /* One task of that name waits at the gate, and another behind it. */
 static void submit_two(rota_executor *pool, test_gate *gate, const char *first, const char *second)
 {
@@ -39,7 +34,7 @@ static void assert_histogram(const rota_histogram *histogram, uint64_t count, ro
 /* The first runs for 3 ms, for which the second waits, which then runs no time at all. */
 static void waiting_and_running_are_exact(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
 
     submit_two(pool, &gate, NULL, NULL);
@@ -57,7 +52,7 @@ static void waiting_and_running_are_exact(void **state)
 /* It came when the thread was idle: the time before that is nobody's. */
 static void an_idle_thread_adds_nothing(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
 
     for (unsigned i = 1; i <= 3; i++) {
@@ -118,7 +113,7 @@ static void runs_of_a_periodic_task_count_one_by_one(void **state)
 
 static void the_oldest_is_the_first_that_waits(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
 
     submit_two(pool, &gate, NULL, NULL);
@@ -169,7 +164,7 @@ static void the_oldest_of_a_fork_join_pool_waits_outside(void **state)
 /* What was submitted before is of an unknown age, also when it runs. */
 static void what_was_there_before_has_no_age(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
 
     assert_ok(rota_observe(false));
@@ -190,7 +185,7 @@ static void what_was_there_before_has_no_age(void **state)
 
 static void tasks_are_told_apart_by_their_names(void **state)
 {
-    rota_executor *pool = one_thread(), *other = one_thread();
+    rota_executor *pool = observing_pool(), *other = observing_pool();
     rota_task_figures figures;
     test_gate gate;
 
@@ -222,7 +217,7 @@ static bool stop_at_once(const rota_task_figures *figures, void *visits)
 
 static void who_has_seen_enough_is_told_no_more(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     unsigned visits = 0;
     test_gate gate;
 
@@ -262,7 +257,7 @@ static void *fail_task(void *arg)
 
 static void failures_are_counted(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
 
     assert_ok(rota_execute(pool, fail_task, NULL));
@@ -279,7 +274,7 @@ static void failures_are_counted(void **state)
 /* It was cancelled before its turn came: that is no failure. */
 static void what_is_cancelled_has_not_failed(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     rota_future *future;
     test_gate gate;
 
@@ -325,7 +320,7 @@ static void *end_thread(void *arg)
 /* GEN-14 */
 static void what_ends_its_thread_is_counted(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
 
     for (unsigned i = 0; i < 3; i++)
@@ -343,7 +338,7 @@ static void what_ends_its_thread_is_counted(void **state)
 
 static void what_is_known_stays_when_it_is_off(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
 
     assert_true(rota_is_observing());
@@ -368,7 +363,7 @@ static void what_is_known_stays_when_it_is_off(void **state)
 /* What began while it was on is timed to its end, and what began while it was off is not. */
 static void a_task_is_timed_whole_or_not_at_all(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate first, second;
 
     test_gate_init(&first);
@@ -392,7 +387,7 @@ static void a_task_is_timed_whole_or_not_at_all(void **state)
    between is no task's. */
 static void what_ran_unseen_adds_to_no_other(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gates[3];
 
     for (unsigned i = 0; i < 3; i++) {
@@ -432,7 +427,7 @@ static rota_ns run_after_another(rota_executor *pool, int64_t stamp)
    it came later, however early it was submitted. */
 static void who_has_slept_does_not_begin_where_it_ended(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     const rota__tracer *tracer = rota__tracer_now();
     int64_t early = tracer->stamp();
 
@@ -504,7 +499,7 @@ static void a_rejected_task_is_counted(void **state)
 
 static void what_is_missing_is_refused(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     rota_figures figures;
 
     assert_status(rota_figures_get(NULL, &figures), ROTA_EINVAL);

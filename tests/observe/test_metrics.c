@@ -196,40 +196,9 @@ static void a_descriptor_gets_the_same(void **state)
     close_busy(pool, &gate);
 }
 
-static void a_descriptor_that_takes_nothing_is_told(void **state)
+static void what_takes_nothing_is_told_of(void **state)
 {
-    int ends[2], full = open("/dev/full", O_WRONLY);
-    char rubbish[4096] = "";
-
-    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-    while (write(ends[1], rubbish, sizeof rubbish) > 0)
-        continue;
-    errno = 0;
-    assert_status(rota_metrics_write(ends[1]), ROTA_EIO);
-    assert_int_equal(errno, EAGAIN);
-    errno = 0;
-    assert_status(rota_metrics_write(ends[0]), ROTA_EIO); /* which is for reading */
-    assert_int_equal(errno, EBADF);
-    if (full >= 0) {
-        errno = 0;
-        assert_status(rota_metrics_write(full), ROTA_EIO);
-        assert_int_equal(errno, ENOSPC);
-        close(full);
-    }
-    close(ends[0]);
-    close(ends[1]);
-}
-
-static void a_file_that_takes_nothing_is_told(void **state)
-{
-    FILE *full = fopen("/dev/full", "w");
-
-    if (full == NULL)
-        skip();
-    errno = 0;
-    assert_status(rota_metrics_print(full), ROTA_EIO);
-    assert_int_equal(errno, ENOSPC);
-    fclose(full);
+    observing_takes_nothing(rota_metrics_write, rota_metrics_print);
 }
 
 static void what_is_missing_is_refused(void **state)
@@ -249,8 +218,7 @@ int main(void)
         test_observed_in_time(a_decimal_comma_changes_nothing),
         test_observed_in_time(a_buffer_is_filled_as_by_snprintf),
         test_observed_in_time(a_descriptor_gets_the_same),
-        test_observed_in_time(a_descriptor_that_takes_nothing_is_told),
-        test_observed_in_time(a_file_that_takes_nothing_is_told),
+        test_observed_in_time(what_takes_nothing_is_told_of),
         test_observed_in_time(what_is_missing_is_refused),
     };
 

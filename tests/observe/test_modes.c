@@ -9,22 +9,6 @@
 
 #include <stdlib.h>
 
-static atomic_uint runs;
-
-static rota_executor *one_thread(void)
-{
-    return test_pool((rota_pool_options){.core_threads = 1});
-}
-
-static void run_named(rota_executor *pool, const char *name)
-{
-    const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
-    uint64_t before = test_stats(pool).completed;
-
-    test_check(rota_submit_call(pool, &call, NULL) == ROTA_OK);
-    test_await_completed(pool, before + 1);
-}
-
 static void hear_nothing(const rota_alarm *alarm, void *ctx)
 {
 }
@@ -36,18 +20,18 @@ static const rota_watchdog_options an_hour = {.longest_task = ROTA_HOURS(1), .al
 /* Whichever is on, tasks are timed; when the last is off, they are not. */
 static void each_mode_is_by_itself(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     assert_ok(rota_recorder_start(NULL));
     assert_ok(rota_watchdog_start(&an_hour));
-    run_named(pool, "all");
+    observing_run(pool, "all");
     assert_ok(rota_observe(false));
     assert_false(rota_is_observing());
-    run_named(pool, "two");
+    observing_run(pool, "two");
     assert_ok(rota_recorder_stop());
-    run_named(pool, "one");
+    observing_run(pool, "one");
     assert_ok(rota_watchdog_stop());
-    run_named(pool, "none");
+    observing_run(pool, "none");
     assert_int_equal(observing_task(pool, "all").completed, 1);
     assert_int_equal(observing_task(pool, "two").completed, 1);
     assert_int_equal(observing_task(pool, "one").completed, 1);
@@ -142,7 +126,7 @@ static void *end_thread(void *arg)
    still be about to leave when the next is there, and so may the one before it. */
 static void the_next_thread_uses_the_record_of_the_last(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     for (uint64_t i = 1; i <= 20; i++) {
         assert_ok(rota_submit_call(pool, &(rota_call){.fn = end_thread, .name = "ends"}, NULL));
@@ -171,9 +155,9 @@ static void there_are_no_more_records_than_threads(void **state)
 static void figures_end_with_their_executor(void **state)
 {
     for (unsigned i = 0; i < 5; i++) {
-        rota_executor *pool = one_thread();
+        rota_executor *pool = observing_pool();
         assert_null(observing_task(pool, "again").name);
-        run_named(pool, "again");
+        observing_run(pool, "again");
         assert_int_equal(observing_task(pool, "again").completed, 1);
         assert_int_equal(observing_figures(pool).running.count, 1);
         assert_ok(rota_close(pool));
@@ -189,9 +173,9 @@ static void cells_are_bounded(void **state)
     for (unsigned i = 0; i < 100; i++)
         snprintf(names[i], sizeof names[i], "cell %u", i);
     for (unsigned round = 0; round < 6; round++) {
-        rota_executor *pool = one_thread();
+        rota_executor *pool = observing_pool();
         for (unsigned i = 0; i < 100; i++)
-            run_named(pool, names[i]);
+            observing_run(pool, names[i]);
         for (unsigned i = 0; i < 100; i++)
             assert_int_equal(observing_task(pool, names[i]).completed, 1);
         assert_ok(rota_close(pool));
@@ -220,12 +204,12 @@ typedef struct parent {
 static void in_the_child(void *arg)
 {
     parent *past = arg;
-    rota_executor *own = one_thread();
+    rota_executor *own = observing_pool();
     rota_figures figures;
     test_gate gate;
 
     test_check(rota_is_observing());
-    run_named(own, "of the child");
+    observing_run(own, "of the child");
     test_check(rota_figures_get(own, &figures) == ROTA_OK);
     test_check(figures.completed == 1 && figures.running.count == 1);
     test_check(rota_figures_get(past->pool, &figures) == ROTA_OK);
@@ -249,7 +233,7 @@ static void a_child_observes_its_own(void **state)
 
     if (!TEST_FORKS_ARE_FOLLOWED)
         skip();
-    past.pool = one_thread();
+    past.pool = observing_pool();
     assert_ok(rota_watchdog_start(&an_hour));
     test_gate_init(&past.gate);
     test_occupy(past.pool, &past.gate, 1);

@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-static rota_executor *one_thread(void)
-{
-    return test_pool((rota_pool_options){.core_threads = 1});
-}
-
 static atomic_uint runs;
 
 /* A task of that name has run. */
@@ -27,7 +22,7 @@ static void run_named(rota_executor *pool, const char *name)
 
 static void assert_known_as(const char *name, const char *expected)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     run_named(pool, name);
     if (observing_task(pool, expected).completed != 1)
@@ -62,7 +57,7 @@ static void long_names_are_cut_between_characters(void **state)
 /* A name is not copied when a task is submitted; but it is compared, and not only its place. */
 static void other_text_at_the_same_place_is_another_name(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char name[ROTA_NAME_SIZE] = "first";
 
     run_named(pool, name);
@@ -78,7 +73,7 @@ static void other_text_at_the_same_place_is_another_name(void **state)
 
 static void the_same_text_at_another_place_is_the_same_name(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char name[] = "same", copy[] = "same";
 
     run_named(pool, name);
@@ -91,7 +86,7 @@ static void the_same_text_at_another_place_is_the_same_name(void **state)
 
 static void names_are_escaped_in_metrics(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char *text;
 
     assert_ok(rota_executor_set_name(pool, "a\"b\\c{}"));
@@ -112,7 +107,7 @@ static void *name_thread_and_count(void *name)
 /* Also those of threads, of which the library knows only when they first write. */
 static void names_are_escaped_in_a_trace(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char *text;
 
     assert_ok(rota_observe(false));
@@ -221,7 +216,7 @@ static void without_memory_a_task_is_missed(void **state)
 static void names_beyond_the_most_are_other(void **state)
 {
     static char names[ROTA_OBSERVED_NAMES + 2][ROTA_NAME_SIZE];
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     observing_search search = {.name = "other"};
 
     for (unsigned i = 0; i < ROTA_OBSERVED_NAMES; i++) {

@@ -11,22 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static atomic_uint runs;
-
-static rota_executor *one_thread(void)
-{
-    return test_pool((rota_pool_options){.core_threads = 1});
-}
-
-static void run_named(rota_executor *pool, const char *name)
-{
-    const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
-    uint64_t before = test_stats(pool).completed;
-
-    assert_ok(rota_submit_call(pool, &call, NULL));
-    test_await_completed(pool, before + 1);
-}
-
 /* As events tell it: in microseconds. */
 static const char *time_text(rota_ns time)
 {
@@ -78,7 +62,7 @@ static void assert_balanced(const char *text)
 
 static void a_task_is_a_beginning_and_an_end(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     rota_ns begun = rota_now();
     test_gate gate;
     char *text;
@@ -114,10 +98,10 @@ static void *fail_task(void *arg)
 
 static void a_failure_is_seen(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     assert_ok(rota_recorder_start(NULL));
-    run_named(pool, NULL);
+    observing_run(pool, NULL);
     assert_false(trace_has("\"failed\":true"));
     assert_ok(rota_execute(pool, fail_task, NULL));
     test_await_completed(pool, 2);
@@ -129,7 +113,7 @@ static void a_failure_is_seen(void **state)
 /* What still runs ends with the last that is known of its thread. */
 static void what_runs_still_is_closed(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
     char *text;
 
@@ -148,7 +132,7 @@ static void what_runs_still_is_closed(void **state)
 /* What began before is not there, and so its end is not, either. */
 static void an_end_without_a_beginning_is_left_out(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
     char *text;
 
@@ -184,6 +168,7 @@ static void a_full_queue_and_a_rejection_are_seen(void **state)
 
 static void a_late_timer_is_seen(void **state)
 {
+    atomic_uint runs = 0;
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     test_gate gate;
 
@@ -212,7 +197,7 @@ static void *sleep_until_cancelled(void *arg)
 /* A thread of the pool sleeps inside of a task: the pairs are one inside the other. */
 static void sleeps_are_seen(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     test_gate gate;
     char *text;
 
@@ -239,14 +224,14 @@ static void sleeps_are_seen(void **state)
 /* 64 events is the least: so many are known of a thread, and they are the last. */
 static void a_full_ring_has_the_newest(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char *text;
 
     assert_ok(rota_recorder_start(&(rota_recorder_options){.events = 1}));
     for (unsigned i = 0; i < 200; i++)
-        run_named(pool, "early");
+        observing_run(pool, "early");
     for (unsigned i = 0; i < 5; i++)
-        run_named(pool, "last");
+        observing_run(pool, "last");
     text = trace();
     assert_balanced(text);
     assert_int_equal(observing_occurs(text, "\"name\":\"last\""), 5);
@@ -271,10 +256,10 @@ static void threads_that_come_and_go_share_a_ring(void **state)
     assert_ok(rota_recorder_start(&(rota_recorder_options){.events = 256}));
     for (unsigned i = 0; i < 4; i++) {
         char name[ROTA_NAME_SIZE];
-        rota_executor *pool = one_thread();
+        rota_executor *pool = observing_pool();
         snprintf(name, sizeof name, "comes %u", i);
         assert_ok(rota_executor_set_name(pool, name));
-        run_named(pool, "goes");
+        observing_run(pool, "goes");
         assert_ok(rota_close(pool));
     }
     assert_true(records() <= 2); /* one of them is this thread's, if it has slept */
@@ -296,12 +281,12 @@ static void threads_that_come_and_go_share_a_ring(void **state)
 
 static void what_is_too_old_is_not_written(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     assert_ok(rota_recorder_start(&(rota_recorder_options){.keep = ROTA_MS(500)}));
-    run_named(pool, "old");
+    observing_run(pool, "old");
     test_clock_advance(ROTA_MS(400));
-    run_named(pool, "new");
+    observing_run(pool, "new");
     assert_true(trace_has("\"name\":\"old\""));
     test_clock_advance(ROTA_MS(101));
     assert_false(trace_has("\"name\":\"old\""));
@@ -315,25 +300,25 @@ static void what_is_too_old_is_not_written(void **state)
 
 static void it_starts_afresh(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     assert_ok(rota_recorder_start(NULL));
-    run_named(pool, "first");
+    observing_run(pool, "first");
     assert_status(rota_recorder_start(NULL), ROTA_EBUSY);
     assert_ok(rota_recorder_stop());
     assert_ok(rota_recorder_stop());
-    run_named(pool, "unseen");
+    observing_run(pool, "unseen");
     assert_true(trace_has("\"name\":\"first\"")); /* what was recorded stays */
     assert_false(trace_has("\"name\":\"unseen\""));
     test_clock_advance(1);
     assert_ok(rota_recorder_start(NULL));
     assert_false(trace_has("\"name\":\"first\""));
-    run_named(pool, "second");
+    observing_run(pool, "second");
     assert_ok(rota_recorder_stop());
     test_clock_advance(1);
     assert_ok(rota_recorder_start(&(rota_recorder_options){.events = 100})); /* of another size */
     assert_false(trace_has("\"name\":\"second\""));
-    run_named(pool, "third");
+    observing_run(pool, "third");
     assert_true(trace_has("\"name\":\"third\""));
     assert_ok(rota_close(pool));
 }
@@ -358,14 +343,14 @@ static void nothing_is_a_trace_too(void **state)
 
 static void a_descriptor_gets_what_a_file_gets(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     FILE *file = tmpfile();
     char *text, *copy;
 
     assert_non_null(file);
     assert_ok(rota_recorder_start(NULL));
     for (unsigned i = 0; i < 100; i++)
-        run_named(pool, "often"); /* more than fits into a buffer */
+        observing_run(pool, "often"); /* more than fits into a buffer */
     assert_ok(rota_recorder_stop());
     text = trace();
     assert_ok(rota_recorder_write(fileno(file)));
@@ -379,43 +364,9 @@ static void a_descriptor_gets_what_a_file_gets(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_descriptor_that_takes_nothing_is_told(void **state)
+static void what_takes_nothing_is_told_of(void **state)
 {
-    int ends[2], full = open("/dev/full", O_WRONLY);
-    char rubbish[4096] = "";
-    int closed;
-
-    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-    closed = dup(ends[1]);
-    close(closed);
-    errno = 0;
-    assert_status(rota_recorder_write(closed), ROTA_EIO);
-    assert_int_equal(errno, EBADF);
-    while (write(ends[1], rubbish, sizeof rubbish) > 0)
-        continue;
-    errno = 0;
-    assert_status(rota_recorder_write(ends[1]), ROTA_EIO);
-    assert_int_equal(errno, EAGAIN);
-    if (full >= 0) {
-        errno = 0;
-        assert_status(rota_recorder_write(full), ROTA_EIO);
-        assert_int_equal(errno, ENOSPC);
-        close(full);
-    }
-    close(ends[0]);
-    close(ends[1]);
-}
-
-static void a_file_that_takes_nothing_is_told(void **state)
-{
-    FILE *full = fopen("/dev/full", "w");
-
-    if (full == NULL)
-        skip();
-    errno = 0;
-    assert_status(rota_recorder_print(full), ROTA_EIO);
-    assert_int_equal(errno, ENOSPC);
-    fclose(full);
+    observing_takes_nothing(rota_recorder_write, rota_recorder_print);
 }
 
 int main(void)
@@ -435,8 +386,7 @@ int main(void)
         test_observed_in_time(it_starts_afresh),
         test_observed_in_time(what_cannot_be_is_refused),
         test_observed_in_time(a_descriptor_gets_what_a_file_gets),
-        test_observed_in_time(a_descriptor_that_takes_nothing_is_told),
-        test_observed_in_time(a_file_that_takes_nothing_is_told),
+        test_observed_in_time(what_takes_nothing_is_told_of),
     };
 
     test_memory_install();

@@ -11,11 +11,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-static rota_executor *one_thread(void)
-{
-    return test_pool((rota_pool_options){.core_threads = 1});
-}
-
 /* -- Names ----------------------------------------------------------------------------------- */
 
 static void assert_name(const rota_executor *ex, const char *expected)
@@ -32,8 +27,8 @@ static void an_executor_has_a_name_at_first(void **state)
     rota_executor *executors[5];
     char names[5][ROTA_NAME_SIZE];
 
-    executors[0] = one_thread();
-    executors[1] = one_thread();
+    executors[0] = observing_pool();
+    executors[1] = observing_pool();
     executors[2] = test_sched((rota_sched_options){.core_threads = 1});
     executors[3] = test_forkjoin_of(1);
     assert_ok(test_executor_direct(&executors[4]));
@@ -49,7 +44,7 @@ static void an_executor_has_a_name_at_first(void **state)
 
 static void a_name_is_copied(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char name[] = "resize";
 
     assert_ok(rota_executor_set_name(pool, name));
@@ -60,7 +55,7 @@ static void a_name_is_copied(void **state)
 
 static void two_may_have_the_same_name(void **state)
 {
-    rota_executor *first = one_thread(), *second = one_thread();
+    rota_executor *first = observing_pool(), *second = observing_pool();
 
     assert_ok(rota_executor_set_name(first, "twins"));
     assert_ok(rota_executor_set_name(second, "twins"));
@@ -72,7 +67,7 @@ static void two_may_have_the_same_name(void **state)
 
 static void a_name_is_given_as_snprintf_does(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char name[4] = "???";
 
     assert_ok(rota_executor_set_name(pool, "resize"));
@@ -130,7 +125,7 @@ static const char *const bad[] = {
 
 static void a_name_is_short_text_without_controls(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_ok(rota_executor_set_name(pool, good[i]));
@@ -147,7 +142,7 @@ static void a_name_is_short_text_without_controls(void **state)
 
 static void what_is_missing_is_refused(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     char name[ROTA_NAME_SIZE];
 
     assert_status(rota_executor_set_name(NULL, "a"), ROTA_EINVAL);
@@ -177,7 +172,7 @@ static bool note(rota_executor *ex, void *arg)
 
 static void all_are_visited_in_the_order_they_were_made(void **state)
 {
-    rota_executor *first = one_thread();
+    rota_executor *first = observing_pool();
     rota_executor *second = test_forkjoin_of(1);
     rota_executor *third = test_sched((rota_sched_options){.core_threads = 1});
     rota_executor *fourth;
@@ -219,7 +214,7 @@ static bool close_it(rota_executor *ex, void *arg)
 
 static void who_visits_cannot_close_it_or_free_it(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     unsigned visits = 0;
 
     assert_ok(rota_executors_visit(close_it, &visits));
@@ -264,8 +259,8 @@ static bool look_while_it_is_closed(rota_executor *ex, void *arg)
 
 static void to_close_it_takes_until_the_visit_has_ended(void **state)
 {
-    closer mine = {.pool = one_thread()};
-    rota_executor *after = one_thread();
+    closer mine = {.pool = observing_pool()};
+    rota_executor *after = observing_pool();
 
     assert_ok(rota_executor_set_name(mine.pool, "closed"));
     assert_ok(rota_executors_visit(look_while_it_is_closed, &mine));
@@ -283,7 +278,7 @@ static bool visit_again(rota_executor *ex, void *arg)
 
 static void a_visit_may_be_inside_of_another(void **state)
 {
-    rota_executor *first = one_thread(), *second = one_thread();
+    rota_executor *first = observing_pool(), *second = observing_pool();
     visited all = {.most = 8};
 
     assert_ok(rota_executors_visit(visit_again, &all));
@@ -298,14 +293,14 @@ static bool make_another(rota_executor *ex, void *arg)
     visited *all = arg;
 
     if (all->count == 0)
-        all->executors[7] = one_thread();
+        all->executors[7] = observing_pool();
     all->executors[all->count++] = ex;
     return true;
 }
 
 static void one_that_is_made_meanwhile_is_the_last(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
     visited all = {.count = 0};
 
     assert_ok(rota_executors_visit(make_another, &all));
@@ -328,7 +323,7 @@ static void visit_and_end(void *arg)
 /* GEN-14 */
 static void a_visitor_may_end_its_thread(void **state)
 {
-    rota_executor *pool = one_thread();
+    rota_executor *pool = observing_pool();
 
     test_thread_join(test_thread_start(visit_and_end, NULL));
     assert_ok(rota_close(pool));
@@ -338,7 +333,7 @@ static void a_visitor_may_end_its_thread(void **state)
 
 static void each_is_printed_on_a_line(void **state)
 {
-    rota_executor *first = one_thread();
+    rota_executor *first = observing_pool();
     rota_executor *second = test_sched((rota_sched_options){.core_threads = 1});
     char line[200], expected[500];
     char *text;
@@ -363,7 +358,7 @@ static void a_file_that_takes_nothing_is_told(void **state)
 
     if (full == NULL)
         skip();
-    pool = one_thread();
+    pool = observing_pool();
     assert_status(rota_executors_print(full), ROTA_EIO);
     fclose(full);
     assert_ok(rota_close(pool));
@@ -378,7 +373,7 @@ static void in_the_child(void *arg)
 
     test_check(rota_executors_visit(note, &all) == ROTA_OK);
     test_check(all.count == 0);
-    own = one_thread();
+    own = observing_pool();
     test_check(rota_executors_visit(note, &all) == ROTA_OK);
     test_check(all.count == 1 && all.executors[0] == own);
     test_check(rota_close(own) == ROTA_OK);
@@ -395,7 +390,7 @@ static void a_child_sees_its_own_only(void **state)
 
     if (!TEST_FORKS_ARE_FOLLOWED)
         skip();
-    pool = one_thread();
+    pool = observing_pool();
     test_gate_init(&gate);
     test_occupy(pool, &gate, 1);
     assert_int_equal(test_in_child(in_the_child, &pool), 0);
@@ -421,7 +416,7 @@ static void a_child_is_in_no_visit(void **state)
 
     if (!TEST_FORKS_ARE_FOLLOWED)
         skip();
-    pool = one_thread();
+    pool = observing_pool();
     assert_ok(rota_executors_visit(fork_in_there, &visits));
     assert_int_equal(visits, 1);
     assert_ok(rota_close(pool));

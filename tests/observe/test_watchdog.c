@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "base/fork.h"
+#include "forkjoin.h"
 #include "observing.h"
 
 enum { MOST_ALARMS = 8 };
@@ -614,6 +615,36 @@ static void it_observes_meanwhile(void **state)
     assert_ok(rota_close(pool));
 }
 
+static void end_this_thread(rota_fj *task)
+{
+    pthread_exit(task);
+}
+
+static void invoke_it(void *pool)
+{
+    rota_fj task = ROTA_FJ(end_this_thread);
+
+    test_check(rota_invoke(pool, &task) == ROTA_EFAILED);
+}
+
+/* A worker took it from outside, and it has ended the worker's thread. */
+static void what_has_ended_its_thread_runs_no_more(void **state)
+{
+    rota_executor *pool = test_forkjoin((rota_forkjoin_options){.parallelism = 1});
+
+    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
+    test_thread_join(test_thread_start(invoke_it, pool));
+    assert_ok(rota_close(pool));
+    rota__mutex_lock(&rota__process_lock);
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        test_check(rota__load_relaxed(&record->depth) == 0);
+    }
+    rota__mutex_unlock(&rota__process_lock);
+    assert_ok(rota_watchdog_stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,6 +667,7 @@ int main(void)
         test_observed_in_time(what_makes_no_sense_is_refused),
         test_observed_in_time(it_looks_often_enough),
         test_observed_in_time(it_observes_meanwhile),
+        test_observed_in_time(what_has_ended_its_thread_runs_no_more),
     };
 
     test_memory_install();
