@@ -196,6 +196,7 @@ static void a_descriptor_gets_the_same(void **state)
     close_busy(pool, &gate);
 }
 
+/* ROTA_EIO from rota_metrics_write, rota_metrics_print. */
 static void what_takes_nothing_is_told_of(void **state)
 {
     observing_takes_nothing(rota_metrics_write, rota_metrics_print);

@@ -364,6 +364,7 @@ static void a_descriptor_gets_what_a_file_gets(void **state)
     assert_ok(rota_close(pool));
 }
 
+/* ROTA_EIO from rota_recorder_write, rota_recorder_print. */
 static void what_takes_nothing_is_told_of(void **state)
 {
     observing_takes_nothing(rota_recorder_write, rota_recorder_print);
