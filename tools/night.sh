@@ -52,7 +52,7 @@ explore() {
 }
 
 sweep_pairs() {
-    build/dev/tests/fault/sweep/test_fault_sweep --pairs
+    build/dev/tests/fault/sweep/sweep --pairs
 }
 
 step "setup" sh tools/setup.sh coverage clang ci night
