@@ -200,10 +200,14 @@ def draw(path):
     picture.write(path, "Time with two workers, in that of rota: shorter is better", bars)
 
 
-if __name__ == "__main__":
+def prepare():
     hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     resource.setrlimit(resource.RLIMIT_STACK, (STACK, hard))
     os.environ["OMP_STACKSIZE"] = f"{STACK}B"
+
+
+if __name__ == "__main__":
+    prepare()
     turns.main(name="forkjoin", doc=__doc__, groups=GROUPS, unit="ns, us, ms and MB",
                each="fork; us and ms where that is said", packages=PACKAGES, rounds=(9, 2),
                judge=judge, draw=draw)
