@@ -20,8 +20,9 @@
  *       stays in the queue of a pool that has ended, or has no worker.
  *   P3  The registry has every worker whose thread was, or is being, made and
  *       has not left yet; it and what lies under `lock` change under that.
- *   P4  A pool ends when no worker is counted and none is in the registry: those
- *       that still touch it are among the ended then, and joined before it goes.
+ *   P4  A pool ends when no worker is counted, none is in the registry, and nobody
+ *       runs a task in the place of one: those that still touch it are among the
+ *       ended then, and joined before it goes.
  *   P5  Foreign code runs with no lock held: hooks, factories, handlers.
  *   P6  In a child of fork(2) the pool is as if terminated, and its memory is left
  *       alone, as its locks may be held for ever: fork.h.
@@ -105,6 +106,7 @@ struct rota__pool {
     uint32_t registered;
     uint32_t starting; /* of those, may still fail to start */
     uint32_t alive;    /* have begun */
+    uint32_t rescuers; /* run what no worker could be made for */
     uint32_t largest;
     uint64_t thread_number; /* of the next */
     uint64_t completed;     /* of those that left, and of others that ran tasks */

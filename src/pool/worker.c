@@ -360,6 +360,22 @@ typedef struct rescue {
     rota__visit visit; /* E3 */
 } rescue;
 
+static void begin_rescue(rescue *mine)
+{
+    rota__visit_begin(&mine->visit, &mine->pool->executor);
+    rota__mutex_lock(&mine->pool->lock);
+    mine->pool->rescuers++; /* P4 */
+    rota__mutex_unlock(&mine->pool->lock);
+}
+
+static void end_rescue(rescue *mine)
+{
+    rota__mutex_lock(&mine->pool->lock);
+    mine->pool->rescuers--;
+    rota__mutex_unlock(&mine->pool->lock);
+    rota__visit_end(&mine->visit);
+}
+
 static void run_queued(void *arg)
 {
     rescue *mine = arg;
@@ -381,7 +397,7 @@ static void rescue_torn(void *arg)
 {
     rescue *mine = arg;
 
-    rota__visit_end(&mine->visit);
+    end_rescue(mine);
     rota__pool_rescue(mine->pool, mine->may_wait);
 }
 
@@ -389,9 +405,9 @@ void rota__pool_rescue(rota__pool *pool, bool may_wait)
 {
     rescue mine = {.pool = pool, .may_wait = may_wait};
 
-    rota__visit_begin(&mine.visit, &pool->executor);
+    begin_rescue(&mine);
     rota__os_guarded(run_queued, rescue_torn, &mine);
-    rota__visit_end(&mine.visit);
+    end_rescue(&mine);
     rota__pool_try_terminate(pool); /* it may have taken what that waited for */
 }
 

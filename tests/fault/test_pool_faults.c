@@ -692,6 +692,31 @@ static void what_is_queued_runs_although_a_torn_worker_cannot_be_replaced(void *
     tear_the_last_worker(true);
 }
 
+/* POOL-56: a pool has not ended while one that goes still runs a task in the place of a worker. */
+static void a_pool_does_not_end_before_what_runs_without_a_worker(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    test_gate gate, last;
+
+    test_gate_init(&gate);
+    test_gate_init(&last);
+    assert_ok(rota_execute(pool, end_thread, &gate));
+    test_await_count(&gate.begun, 1);
+    assert_ok(rota_execute(pool, test_wait_at, &last));
+    refuse_threads(1, true);
+    assert_ok(rota_shutdown(pool));
+    test_gate_open(&gate);
+    test_await_count(&last.begun, 1);
+    rota_pool_purge(pool);
+    assert_ok(rota_shutdown_now(pool, NULL));
+    assert_int_equal(rota_executor_state_of(pool), ROTA_STOP);
+    assert_status(rota_await_termination(pool, 0), ROTA_ETIMEDOUT);
+    test_gate_open(&last);
+    assert_ok(rota_await_termination(pool, ROTA_FOREVER));
+    refuse_threads(0, false);
+    assert_ok(rota_close(pool));
+}
+
 /* The replacement was refused, and its count is gone. */
 static bool has_no_worker(void *pool)
 {
@@ -792,6 +817,7 @@ int main(void)
         with_faults(prestart_says_how_many_it_could_make),
         with_faults(a_larger_core_without_threads_for_it_loses_nothing),
         with_faults(what_is_queued_runs_although_a_torn_worker_cannot_be_replaced),
+        with_faults(a_pool_does_not_end_before_what_runs_without_a_worker),
         with_faults(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes),
         with_faults(a_task_that_counts_on_a_thread_which_is_refused_is_not_lost),
     };
