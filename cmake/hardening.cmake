@@ -24,7 +24,10 @@ function(rota_harden target)
             target_compile_options(${target} PRIVATE ${flag})
         endif()
     endforeach()
-    target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+    # Without a type, or with None, it is CMAKE_C_FLAGS that says how to optimise, and with what checks.
+    if(NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE" AND NOT CMAKE_BUILD_TYPE MATCHES "^(None)?$")
+        target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+    endif()
 endfunction()
 
 # rota_link_flags(target flag...) - the linker flags that the linker knows.

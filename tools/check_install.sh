@@ -1,74 +1,51 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_install.sh BUILD_DIR - installs into a temporary folder, then builds and runs a user's
-# program against that: by pkg-config, shared and static, and by find_package.
+# check_install.sh BUILD_DIR - installs into a temporary folder, looks at what is there, and builds and runs
+# the projects of tests/consumers that use it: by pkg-config and by find_package, shared and static.
 set -eu
 build=$1
-CC=${CC:-cc} CMAKE=${CMAKE:-cmake}
+root=$(cd "$(dirname "$0")/.." && pwd)
+export CC="${CC:-cc}" LC_ALL=C
+CMAKE=${CMAKE:-cmake}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 prefix=$tmp/prefix
 
 say() { printf -- '-- %s\n' "$*"; }
-
-cat >"$tmp/user.c" <<'END'
-#include <rota/rota.h>
-#include <stdio.h>
-#include <string.h>
-
-int main(void)
-{
-    int value = 7;
-    void *result = NULL;
-    rota_future *promise;
-
-    if (rota_promise_new(&promise) != ROTA_OK)
-        return 1;
-    if (!rota_promise_complete(promise, &value))
-        return 2;
-    if (rota_future_get(promise, &result) != ROTA_OK || result != &value)
-        return 3;
-    rota_future_unref(promise);
-    printf("rota %s\n", rota_version());
-    return strcmp(rota_version(), VERSION) == 0 ? 0 : 4;
-}
-END
-cat >"$tmp/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.22)
-project(user C)
-find_package(rota 0.1 CONFIG REQUIRED)
-foreach(library IN ITEMS rota static)
-    add_executable(user_${library} user.c)
-    target_compile_definitions(user_${library} PRIVATE VERSION="${rota_VERSION}")
-    target_link_libraries(user_${library} PRIVATE rota::${library})
-endforeach()
-END
+fail() { printf 'check_install.sh: %s\n' "$*" >&2; exit 1; }
+quietly() { "$@" >"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }; }
 
 say install
-"$CMAKE" --install "$build" --prefix "$prefix" >"$tmp/log" || { cat "$tmp/log"; exit 1; }
-pc=$(find "$prefix" -name rota.pc)
-PKG_CONFIG_PATH=$(dirname "$pc")
+quietly "$CMAKE" --install "$build" --prefix "$prefix"
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rota.pc)")
 export PKG_CONFIG_PATH
 libdir=$(pkg-config --variable=libdir rota)
-version=$(pkg-config --modversion rota)
-cc() { "$CC" -std=c11 -Wall -Wextra -Werror "-DVERSION=\"$version\"" "$@"; }
+shared=$libdir/librota.so.0
+static=$libdir/librota.a
 
-# pkg-config's words are split on purpose.
-# shellcheck disable=SC2046
-{
-    say pkg-config, shared
-    cc "$tmp/user.c" -o "$tmp/shared" $(pkg-config --cflags --libs rota)
-    LD_LIBRARY_PATH=$libdir "$tmp/shared"
+say what is there
+quietly pkg-config --validate rota
+[ -e "$prefix/share/doc/rota/LICENSE" ] || fail "no licence in share/doc/rota"
+(cd "$root/include" && find . -type f | sort) >"$tmp/public"
+(cd "$prefix/include" && find . -type f | sort) >"$tmp/installed"
+quietly diff "$tmp/public" "$tmp/installed"
+readelf -d "$shared" >"$tmp/dynamic"
+grep -q 'SONAME.*\[librota\.so\.0\]' "$tmp/dynamic" || fail "the name of the library is not librota.so.0"
+! grep -E 'RPATH|RUNPATH|TEXTREL' "$tmp/dynamic" || fail "a distribution has no use for this"
+! readelf -lW "$shared" | grep 'GNU_STACK.*RWE' || fail "the stack could be executed"
+quietly nm --defined-only "$static"
+grep -q ' T rota_future_get$' "$tmp/log" || fail "$static is empty"
+! grep -E ' T rota__(fault|cache_flush|clock_replace)' "$tmp/log" || fail "this is for tests alone"
+! grep -E ' [A-Z] [^r]' "$tmp/log" | grep -v ' V DW\.ref\.' || fail "not a name of rota's"
 
-    say pkg-config, static
-    cc "$tmp/user.c" -o "$tmp/static" -static $(pkg-config --static --cflags --libs rota)
-    "$tmp/static"
-}
+say pkg-config
+cp -R "$root/tests/consumers" "$tmp/consumers"
+quietly make -C "$tmp/consumers/pkgconfig"
+LD_LIBRARY_PATH=$libdir "$tmp/consumers/pkgconfig/user_shared"
+"$tmp/consumers/pkgconfig/user_static"
 
 say find_package
-{
-    "$CMAKE" -S "$tmp" -B "$tmp/build" -G Ninja -DCMAKE_C_COMPILER="$CC" \
-        -DCMAKE_PREFIX_PATH="$prefix" && "$CMAKE" --build "$tmp/build"
-} >"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
+quietly "$CMAKE" -S "$tmp/consumers/cmake" -B "$tmp/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+quietly "$CMAKE" --build "$tmp/build"
 "$tmp/build/user_rota"
 "$tmp/build/user_static"

@@ -21,6 +21,7 @@ need pkg-config command -v pkg-config
 need libcmocka-dev pkg-config --exists cmocka
 need python3 command -v python3
 need patch command -v patch
+need make command -v make
 for word; do
     case $word in
     coverage)
