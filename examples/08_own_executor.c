@@ -1,113 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 08_own_executor.c - an executor of one's own: a new thread for each task
+ * 08_own_executor.c - an executor of one's own: tasks that run in the main thread's loop
  *
- * This is all it takes to be submitted to, shut down and waited for like any other executor.
+ * As a window's drawing must: a pool computes, and what follows is passed to the loop.
  */
 #include <pthread.h>
 #include <rota/rota.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-struct thread_per_task {
-    atomic_int alive;    /* tasks that have not ended, and one until the shutdown */
-    rota_future *nobody; /* a promise: completed when that is 0 */
-};
+enum { PICTURES = 5 };
 
-static void one_less(struct thread_per_task *self)
+static pthread_t main_thread;
+static int shown;
+
+/* All that it takes to be submitted to like any other executor. Another loop would be woken here. */
+static int execute(void *loop, rota_task *task)
 {
-    rota_future *nobody = rota_future_ref(self->nobody); /* self may go once it is completed */
-
-    if (atomic_fetch_sub(&self->alive, 1) == 1)
-        rota_promise_complete(nobody, NULL);
-    rota_future_unref(nobody);
+    return rota_queue_offer(loop, task); /* ROTA_OK: taken; else the submitter is told */
 }
 
-struct start {
-    struct thread_per_task *self;
-    rota_task *task;
-};
-
-static void *thread_main(void *arg)
+static void *decode(void *picture)
 {
-    struct start start = *(struct start *)arg;
-
-    free(arg);
-    rota_task_run(start.task);
-    one_less(start.self);
-    return NULL;
+    *(int *)picture *= 100;
+    return picture;
 }
 
-static int execute(void *arg, rota_task *task)
+static void *show(void *picture, void *arg)
 {
-    struct thread_per_task *self = arg;
-    struct start *start = malloc(sizeof *start);
-    pthread_t thread;
-
-    if (start == NULL)
-        return ROTA_ENOMEM;
-    *start = (struct start){self, task};
-    atomic_fetch_add(&self->alive, 1);
-    if (pthread_create(&thread, NULL, thread_main, start) != 0) {
-        free(start);
-        one_less(self);
-        return ROTA_EAGAIN; /* not taken: the submitter is told */
+    (void)arg;
+    if (pthread_equal(pthread_self(), main_thread)) {
+        printf("  picture %d, shown by the main thread\n", *(int *)picture);
+        shown++;
     }
-    pthread_detach(thread);
-    return ROTA_OK;
-}
-
-static int shut_down(void *self)
-{
-    one_less(self);
-    return ROTA_OK;
-}
-
-static int await(void *arg, rota_ns timeout)
-{
-    struct thread_per_task *self = arg;
-
-    return rota_future_get_timed(self->nobody, timeout, NULL);
-}
-
-static void destroy(void *arg)
-{
-    struct thread_per_task *self = arg;
-
-    rota_future_unref(self->nobody);
-    free(self);
-}
-
-static int thread_per_task_new(rota_executor **out)
-{
-    static const rota_executor_ops ops = {
-        .execute = execute, .shutdown = shut_down, .await_termination = await, .free = destroy};
-    struct thread_per_task *self = malloc(sizeof *self);
-    int status = self != NULL ? rota_promise_new(&self->nobody) : ROTA_ENOMEM;
-
-    if (status == ROTA_OK) {
-        atomic_init(&self->alive, 1);
-        status = rota_executor_new(&ops, self, out);
-        if (status != ROTA_OK)
-            rota_future_unref(self->nobody);
-    }
-    if (status != ROTA_OK)
-        free(self);
-    return status;
-}
-
-static void *greet(void *arg)
-{
-    printf("  hello from a thread of its own\n");
-    return arg;
+    return picture;
 }
 
 int main(void)
 {
-    rota_executor *executor;
+    int pictures[PICTURES] = {1, 2, 3, 4, 5};
+    rota_executor *pool, *screen;
+    rota_future *decoded, *step;
+    rota_queue *loop;
+    void *task;
 
-    if (thread_per_task_new(&executor) != ROTA_OK || rota_execute(executor, greet, NULL) != ROTA_OK)
+    main_thread = pthread_self();
+    if (rota_linked_queue(ROTA_UNBOUNDED, &loop) != ROTA_OK || rota_fixed_pool(2, &pool) != ROTA_OK
+        || rota_executor_new(&(rota_executor_ops){.execute = execute}, loop, &screen) != ROTA_OK)
         return 1;
-    return rota_close(executor) == ROTA_OK ? 0 : 1;
+    for (int i = 0; i < PICTURES; i++) {
+        if (rota_submit(pool, decode, &pictures[i], &decoded) != ROTA_OK
+            || rota_then(decoded, screen, show, NULL, &step) != ROTA_OK)
+            return 1;
+        rota_future_unref(decoded);
+        rota_future_unref(step); /* it runs all the same */
+    }
+    while (shown < PICTURES) { /* the loop */
+        if (rota_queue_take(loop, &task) != ROTA_OK)
+            return 1;
+        rota_task_run(task);
+    }
+
+    /* The end. Nobody puts a task into the loop once the executor has terminated. */
+    if (rota_close(pool) != ROTA_OK || rota_shutdown(screen) != ROTA_OK
+        || rota_await_termination(screen, ROTA_FOREVER) != ROTA_OK)
+        return 1;
+    while (rota_queue_poll(loop, &task) == ROTA_OK)
+        rota_task_discard(task); /* every task that was taken is run or discarded, once */
+    return rota_executor_free(screen) == ROTA_OK && rota_queue_free(loop) == ROTA_OK ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 11_loops.c - a loop, a sum and a sort over a million numbers, on all CPUs */
+/* 11_loops.c - a loop, a map, a sum and a sort over a million numbers, on all CPUs */
 #include <rota/rota.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,13 @@ static void fill(size_t begin, size_t end, void *numbers)
     double *all = numbers;
 
     for (size_t i = begin; i < end; i++)
-        all[i] = (double)(i * 2654435761u % N);
+        all[i] = (double)((uint64_t)i * 2654435761u % N);
+}
+
+static void halve(const void *in, void *out, void *ctx)
+{
+    (void)ctx;
+    *(float *)out = (float)(*(const double *)in / 2);
 }
 
 static void zero(void *acc, void *ctx)
@@ -46,14 +52,20 @@ int main(void)
 {
     rota_reduction sum = {sizeof(double), zero, add_piece, add_right};
     double *numbers = malloc(N * sizeof *numbers);
+    float *halves = malloc(N * sizeof *halves);
     double total;
 
-    if (numbers == NULL || rota_parallel_for(NULL, 0, N, 0, fill, numbers) != ROTA_OK
+    if (numbers == NULL || halves == NULL
+        || rota_parallel_for(NULL, 0, N, 0, fill, numbers) != ROTA_OK
+        || rota_parallel_map(NULL, numbers, sizeof *numbers, halves, sizeof *halves, N, halve, NULL)
+               != ROTA_OK
         || rota_parallel_reduce(NULL, 0, N, 0, &sum, numbers, &total) != ROTA_OK
         || rota_parallel_sort(NULL, numbers, N, sizeof *numbers, compare, NULL) != ROTA_OK)
         return 1;
     printf("  %d numbers from %.0f to %.0f, in all %.0f\n", N, numbers[0], numbers[N - 1], total);
-    double first = numbers[0], last = numbers[N - 1];
+    bool is_right =
+        numbers[0] == 0 && numbers[N - 1] == N - 1 && halves[1] == (float)(2654435761u % N) / 2;
     free(numbers);
-    return first == 0 && last == N - 1 ? 0 : 1;
+    free(halves);
+    return is_right ? 0 : 1;
 }

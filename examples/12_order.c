@@ -5,38 +5,28 @@
 
 typedef struct order {
     const char *what;
-    long cents;
-    long postage;
+    long cents, postage;
 } order;
-
-static order book = {"a book", 0, 0};
 
 static void *find_price(void *arg)
 {
-    order *mine = arg;
-
     rota_sleep(ROTA_MS(10)); /* a database, say */
-    mine->cents = 1200;
-    return mine;
+    ((order *)arg)->cents = 1200;
+    return arg;
 }
 
 static void *find_postage(void *arg)
 {
-    order *mine = arg;
-
     rota_sleep(ROTA_MS(5)); /* another one, meanwhile */
-    mine->postage = 350;
-    return mine;
+    ((order *)arg)->postage = 350;
+    return arg;
 }
 
 static void *add_up(void *priced, void *posted, void *arg)
 {
-    order *mine = priced;
-
-    (void)posted;
     (void)arg;
-    mine->cents += mine->postage;
-    return mine;
+    ((order *)priced)->cents += ((order *)posted)->postage;
+    return priced;
 }
 
 /* The bank fails on the first call. */
@@ -51,23 +41,22 @@ static void *charge(void *arg)
 static rota_future *pay(void *value, void *pool)
 {
     rota_retry_options options = {.attempts = 3, .first_delay = ROTA_MS(5)};
+    rota_call call = {.fn = charge, .arg = value};
     rota_future *paid = NULL;
 
-    if (rota_retry(pool, &(rota_call){.fn = charge, .arg = value}, &options, &paid) != ROTA_OK)
-        return NULL;
-    return paid;
+    return rota_retry(pool, &call, &options, &paid) == ROTA_OK ? paid : NULL;
 }
 
-static void *apologise(int status, void *value, int error, void *arg)
+static void *apologise(int status, void *value, int error, void *nothing)
 {
     (void)value;
     printf("  not paid: %s, %d\n", rota_strerror(status), error);
-    return arg;
+    return nothing;
 }
 
 int main(void)
 {
-    static order nothing = {"nothing", 0, 0};
+    order book = {"a book", 0, 0}, nothing = {"nothing", 0, 0}, *bought;
     rota_future *price, *postage, *sum, *paid, *in_time, *answer;
     rota_executor *pool;
     void *value;
@@ -78,13 +67,11 @@ int main(void)
         || rota_both(price, postage, NULL, add_up, NULL, &sum) != ROTA_OK
         || rota_chain(sum, NULL, pay, pool, &paid) != ROTA_OK
         || rota_timeout(paid, ROTA_SEC(10), &in_time) != ROTA_OK
-        || rota_recover(in_time, NULL, apologise, &nothing, &answer) != ROTA_OK)
+        || rota_recover(in_time, NULL, apologise, &nothing, &answer) != ROTA_OK
+        || rota_future_get(answer, &value) != ROTA_OK)
         return 1;
-    if (rota_future_get(answer, &value) != ROTA_OK)
-        return 1;
-    order *bought = value;
-    printf("  %s for %ld cents, with postage, at the second attempt\n", bought->what,
-           bought->cents);
+    bought = value;
+    printf("  %s for %ld cents, at the second attempt\n", bought->what, bought->cents);
     rota_future *all[] = {price, postage, sum, paid, in_time, answer};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         rota_future_unref(all[i]);
