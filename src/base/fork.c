@@ -10,12 +10,14 @@
 rota__atomic(uint32_t) rota__generation;
 
 rota__mutex rota__process_lock;
+rota__mutex rota__making_lock;
 
 static rota__mutex lock; /* guards the flag */
 static bool is_watching;
 
 static void before(void)
 {
+    rota__mutex_lock(&rota__making_lock);
     rota__mutex_lock(&lock);
     rota__mutex_lock(&rota__process_lock);
     rota__cache_lock();
@@ -26,6 +28,7 @@ static void in_parent(void)
     rota__cache_unlock();
     rota__mutex_unlock(&rota__process_lock);
     rota__mutex_unlock(&lock);
+    rota__mutex_unlock(&rota__making_lock);
 }
 
 static void in_child(void)

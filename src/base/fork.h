@@ -22,6 +22,10 @@ int rota__fork_watch(void);
    lock is taken with it but the allocator's. It is free in a child. Call rota__self() before. */
 extern rota__mutex rota__process_lock;
 
+/* Held by who makes or ends a thing that there is one of in a process, before any other lock: so a
+   fork does not come in the midst of that. Call rota__self() before. */
+extern rota__mutex rota__making_lock;
+
 extern rota__atomic(uint32_t) rota__generation;
 
 static inline uint32_t rota__generation_now(void)

@@ -10,6 +10,7 @@
 #include "compose/compose_internal.h"
 
 #include "base/alloc.h"
+#include "base/fork.h"
 #include "base/lobby.h"
 #include "base/park.h"
 #include "base/time.h"
@@ -20,7 +21,6 @@
 /* -- The timer ------------------------------------------------------------ */
 
 rota__atomic(rota_executor *) rota__the_timer;
-static rota__mutex timer_lock;             /* held by who makes it */
 static rota__atomic(uint32_t) timer_users; /* M1 */
 
 /* Of a parent process, it is as if it had ended. */
@@ -50,11 +50,12 @@ rota_executor *rota__timer(void)
 
     if (is_good(made))
         return made;
-    rota__mutex_lock(&timer_lock);
+    rota__self();
+    rota__mutex_lock(&rota__making_lock);
     made = rota__load_acquire(&rota__the_timer);
     if (!is_good(made))
         made = make_timer();
-    rota__mutex_unlock(&timer_lock);
+    rota__mutex_unlock(&rota__making_lock);
     return made;
 }
 

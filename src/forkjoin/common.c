@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 static rota__atomic(rota__fj_pool *) common;
-static rota__mutex lock; /* held by who makes it */
 
 /* ROTA_COMMON_PARALLELISM, or one less than the CPUs. What is no number is as if it were not there. */
 static unsigned parallelism(void)
@@ -73,11 +72,12 @@ rota__fj_pool *rota__fj_common(void)
 
     if (pool != NULL)
         return pool;
-    rota__mutex_lock(&lock);
+    rota__self();
+    rota__mutex_lock(&rota__making_lock);
     pool = existing();
     if (pool == NULL)
         pool = make();
-    rota__mutex_unlock(&lock);
+    rota__mutex_unlock(&rota__making_lock);
     return pool;
 }
 

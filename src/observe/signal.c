@@ -3,9 +3,9 @@
  * signal.c - what was recorded is written to a file when a signal comes.
  *
  * The handler signals a descriptor, which a thread waits for. There is one such arrangement in a
- * process; its parts are changed by one thread at a time, which `lock` sees to. A handler may still run
- * when all is over: so the descriptor, once there, stays open. Another signal or path is taken over by
- * the thread that is there, so that what can fail does so before anything has changed.
+ * process; its parts are changed by one thread at a time, with the lock for making. A handler may still
+ * run when all is over: so the descriptor, once there, stays open. Another signal or path is taken over
+ * by the thread that is there, so that what can fail does so before anything has changed.
  */
 #define _GNU_SOURCE
 #include "observe/observe_internal.h"
@@ -30,8 +30,7 @@ typedef struct order {
     char path[];
 } order;
 
-static rota__mutex lock;
-static order *the_order; /* changed under both locks, this one and the process's */
+static order *the_order; /* changed under both locks, that for making and the process's */
 static rota__os_thread writer;
 static rota__atomic(bool) is_stopped; /* the writer */
 static rota__os_event event;
@@ -209,11 +208,11 @@ static int obey(order *next)
 {
     int status;
 
-    rota__mutex_lock(&lock);
+    rota__mutex_lock(&rota__making_lock);
     if (the_order != NULL && the_order->generation != rota__generation_now())
         end();
     status = the_order != NULL ? change(next) : begin(next);
-    rota__mutex_unlock(&lock);
+    rota__mutex_unlock(&rota__making_lock);
     if (status != ROTA_OK)
         rota__free(next, next->size);
     return status;
@@ -228,9 +227,9 @@ int rota_recorder_on_signal(int signal, const char *path)
         return ROTA_EINVAL;
     if (signal == 0) {
         rota__self();
-        rota__mutex_lock(&lock);
+        rota__mutex_lock(&rota__making_lock);
         end();
-        rota__mutex_unlock(&lock);
+        rota__mutex_unlock(&rota__making_lock);
         return ROTA_OK;
     }
     next = rota__self()->watched ? make(signal, path) : NULL;

@@ -5,7 +5,10 @@
 #define _GNU_SOURCE
 #include "forkjoin.h"
 
+#include "base/fork.h"
+
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* -- What a child may ask ----------------------------------------------------------------- */
 
@@ -118,6 +121,62 @@ static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
     assert_ok(rota_close(traffic.pool));
 }
 
+/* -- In the midst of making --------------------------------------------------------------- */
+
+static _Thread_local bool is_maker;
+static test_latch making = TEST_LATCH(1), made = TEST_LATCH(1);
+static atomic_bool has_forked;
+
+/* In place of the allocator. */
+static bool linger(void)
+{
+    if (is_maker) {
+        is_maker = false;
+        test_latch_open(&making);
+        test_latch_wait(&made);
+    }
+    return false;
+}
+
+static void make_common(void *arg)
+{
+    is_maker = true;
+    test_check(rota_common_pool() != NULL);
+}
+
+static bool waits_for_the_maker(void *arg)
+{
+    return rota__load_relaxed(&rota__making_lock.word) == ROTA__CONTENDED || has_forked;
+}
+
+static void let_go_on(void *arg)
+{
+    test_until(waits_for_the_maker, NULL);
+    test_latch_open(&made);
+}
+
+static void use_common(void *arg)
+{
+    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
+
+    alarm(30); /* should the lock be held for ever */
+    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK && f.value == 144);
+}
+
+/* What there is one of is there, or is not: the child makes it anew. */
+static void a_fork_waits_for_who_makes_the_common_pool(void **state)
+{
+    test_memory_fail_only(linger);
+    test_thread *maker = test_thread_start(make_common, NULL);
+    test_latch_wait(&making);
+    test_thread *other = test_thread_start(let_go_on, NULL);
+    assert_int_equal(test_in_child(use_common, NULL), 0);
+    has_forked = true;
+    test_thread_join(other);
+    test_thread_join(maker);
+    test_memory_fail_only(NULL);
+}
+
 /* -- Inside a task ------------------------------------------------------------------------ */
 
 struct inside {
@@ -202,6 +261,7 @@ static void in_a_child_a_task_may_end_its_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fork_waits_for_who_makes_the_common_pool), /* first: there is none yet */
         test_with_memory(a_child_of_an_idle_pool_finds_it_ended),
         test_with_memory(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on),
         test_with_memory(a_child_is_not_held_up_by_locks_that_others_held),
