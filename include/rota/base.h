@@ -8,12 +8,18 @@
  *     if (status != ROTA_OK)
  *         fprintf(stderr, "sleep: %s\n", rota_strerror(status));
  *
- * Conventions of all headers. A call that can fail returns an int: ROTA_OK or one of the negative
- * codes below. A call that fails changes nothing: what you passed in is still yours, and what it
- * would have given you is not written. NULL where something is needed is ROTA_EINVAL, or does
- * nothing, or answers 0, false or NULL where a call returns no status; it never crashes. Every
- * call may be made from any thread, with or without a lock of yours, in a task or outside, but
- * not in a signal handler. None prints anything or ends the process.
+ * Conventions of all headers.
+ *
+ * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below.
+ * Failure   A call that fails changes nothing: what you passed in is still yours, and what it would
+ *           have given you is not written.
+ * NULL      NULL where something is needed is ROTA_EINVAL, or does nothing, or answers 0, false or
+ *           NULL where a call returns no status; it never crashes.
+ * Memory    What you pass by pointer to const is copied, or no longer used when the call returns;
+ *           pointers inside of it are kept as they are, unless it says otherwise there.
+ * Threads   Every call may be made from any thread, with or without a lock of yours, in a task or
+ *           outside, but not in a signal handler.
+ * Silence   None prints anything or ends the process.
  */
 #ifndef ROTA_BASE_H
 #define ROTA_BASE_H
@@ -40,16 +46,18 @@
 
 ROTA_BEGIN
 
+/* The version of these headers, and that of the library that is linked. */
 #define ROTA_VERSION_MAJOR 0
 #define ROTA_VERSION_MINOR 1
 #define ROTA_VERSION_PATCH 0
 
-const char *rota_version(void); /* of the library that is linked: "MAJOR.MINOR.PATCH" */
+const char *rota_version(void); /* the library's: "MAJOR.MINOR.PATCH" */
 
 /* -- Status ---------------------------------------------------------------------------------- */
 
+/* What a call that can fail returns. */
 enum {
-    ROTA_OK = 0,
+    ROTA_OK = 0,            /* it has done what it should                                         */
     ROTA_EINVAL = -1,       /* an argument is NULL, out of range or contradicts another          */
     ROTA_ENOMEM = -2,       /* no memory                                                          */
     ROTA_EAGAIN = -3,       /* the system refused a thread, a descriptor or, late, memory         */
@@ -66,15 +74,15 @@ enum {
     ROTA_EIO = -14          /* the system refused to read, write or listen: errno tells why       */
 };
 
-/* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once, from
-   the C library. It has done nothing then. One look, with a timeout of 0, does not need them. */
+/* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once,
+   from the C library. It has done nothing then. One look, with a timeout of 0, does not need them. */
 
 const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
 
 /* -- Time ------------------------------------------------------------------------------------ */
 
 /*
- * Durations and points in time are nanoseconds on the monotonic clock, which steps of the wall
+ * Durations and points in time: nanoseconds on the monotonic clock, which steps of the wall
  * clock do not touch. A timeout of 0 or less is one attempt without waiting; ROTA_FOREVER is no
  * timeout. No sum of times in the library overflows. The macros are plain arithmetic, and take
  * fractions, too: ROTA_MS(0.5).
@@ -118,16 +126,14 @@ int rota_set_allocator(const rota_allocator *allocator); /* copied */
  * thread runs next, nor one that this thread runs while the task waits. To interrupt a thread is
  * to interrupt what it runs at that moment; what is not seen by then stays for what comes after.
  */
-typedef struct rota_thread rota_thread;
+typedef struct rota_thread rota_thread; /* the library's, and good until the thread ends */
 
-/* The calling thread: to be used until that ends. NULL only when out of memory. */
-rota_thread *rota_thread_self(void);
+rota_thread *rota_thread_self(void);             /* the calling one; NULL only without memory */
 void rota_thread_interrupt(rota_thread *thread); /* also the calling one; twice is as once */
+bool rota_interrupted(void);                     /* the calling thread's flag, which this clears */
+bool rota_is_interrupted(void);                  /* the same, left as it is                      */
 
-bool rota_interrupted(void);    /* the calling thread's flag, which this clears */
-bool rota_is_interrupted(void); /* the same, left as it is                      */
-
-/* For at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED, also at once if the flag is set. */
+/* Sleeps for at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED, also at once if the flag is set. */
 int rota_sleep(rota_ns duration);
 
 /* -- The machine ----------------------------------------------------------------------------- */

@@ -22,12 +22,12 @@
  * numbers, or where the first to find something ends the search.
  *
  * The rules. A `compute` either completes its completer, by any of the calls below, or fails it, or
- * gives that to its children; after that it must not touch it, and must not end its thread. One that ends
- * its thread before that has failed. The memory is yours, as with every fork/join task, and must stay
- * until the root is done; after a failure, a cancellation, rota_complete or rota_complete_root it must stay
- * until rota_await_quiescence returns, as others may still run: where a task of the pool has made the tree,
- * until whoever started that one has waited so. Only a root becomes done by completion, so that is what one
- * joins.
+ * gives that to its children; after that it must not touch it, and must not end its thread. One that
+ * ends its thread before that has failed. The memory is yours, as with every fork/join task, and must
+ * stay until the root is done; after a failure, a cancellation, rota_complete or rota_complete_root
+ * it must stay until rota_await_quiescence returns, as others may still run: where a task of the pool
+ * has made the tree, until whoever started that one has waited so. Only a root becomes done by
+ * completion, so that is what one joins.
  */
 #ifndef ROTA_COMPLETER_H
 #define ROTA_COMPLETER_H
@@ -37,13 +37,14 @@
 ROTA_BEGIN
 
 /*
- * Make it the first member of your struct. on_completion: its count has come to 0; `caller` is the
- * child that was last, or the completer itself. on_failure: it, or `caller` below it, has failed; false:
- * that goes no higher, and you see to it that what is above becomes complete: once, also if `self` was
- * failed by another while it computes. NULL is none for on_completion, and for on_failure
- * that it goes on. Both may be set after ROTA_COMPLETER, before the completer is used.
+ * A task with a count and a parent: make it the first member of your struct. on_completion: its count
+ * has come to 0; `caller` is the child that was last, or the completer itself. on_failure: it, or
+ * `caller` below it, has failed; false: that goes no higher, and you see to it that what is above
+ * becomes complete: once, also if `self` was failed by another while it computes. NULL is none for
+ * on_completion, and for on_failure that it goes on. Both may be set after ROTA_COMPLETER, before the
+ * completer is used.
  */
-typedef struct rota_completer rota_completer;
+typedef struct rota_completer rota_completer; /* in memory of yours: there until the root is done */
 struct rota_completer {
     rota_fj task;
     void (*compute)(rota_completer *self);
@@ -61,8 +62,9 @@ void rota_completer_run(rota_fj *task); /* for the macro alone */
         }                                                                                \
     }
 
-/* -- The count, which may be any int; NULL counts 0 -------------------------------------------- */
+/* -- The count ------------------------------------------------------------------------------- */
 
+/* What it still waits for, which may be any int; NULL counts 0. */
 int rota_pending(const rota_completer *c);
 void rota_set_pending(rota_completer *c, int count);
 int rota_add_pending(rota_completer *c, int count);          /* what it was before */
@@ -71,14 +73,13 @@ int rota_take_pending(rota_completer *c); /* one less unless 0; what it was befo
 
 /* -- Completing ------------------------------------------------------------------------------ */
 
-/* Its count is 0: on_completion, then the same for its parent, and a root is done. Else one less. */
+/* One that it waits for has ended. Its count is 0: on_completion, then the same for its parent, and a
+   root is done. Else one less. */
 void rota_try_complete(rota_completer *c);
+void rota_propagate_completion(rota_completer *c); /* without any on_completion */
 
-/* The same without any on_completion. */
-void rota_propagate_completion(rota_completer *c);
-
-/* on_completion, then done, whatever is pending; then rota_try_complete for its parent. If it has not
-   begun it never will. */
+/* Completes it, whatever is pending: on_completion, then done; then rota_try_complete for its parent. If
+   it has not begun it never will. */
 void rota_complete(rota_completer *c);
 
 /* A loop over those that become complete, in place of on_completion:
@@ -88,6 +89,7 @@ void rota_complete(rota_completer *c);
 rota_completer *rota_first_complete(rota_completer *c);
 rota_completer *rota_next_complete(rota_completer *c);
 
+/* The last of its parents, or itself if it has none. */
 rota_completer *rota_completer_root(rota_completer *c);
 void rota_complete_root(
     rota_completer *c); /* done, without on_completion: what was sought is found */
@@ -102,13 +104,14 @@ void rota_help_complete(rota_completer *c, int most);
  * rota_fork, rota_join, rota_invoke, rota_unfork, rota_fj_is_done, rota_fj_error, rota_fj_reset: as
  * forkjoin.h has them, with &c->task. Joined, or invoked, is a root.
  *
- * rota_fj_fail(&c->task, code) in its own `compute` fails it when that returns, and the last call counts;
- * anywhere else it fails at once, if it is not done. on_failure, from it upwards, decides how far that
- * goes; those that fail are done.
+ * rota_fj_fail(&c->task, code) in its own `compute` fails it when that returns, and the last call
+ * counts; anywhere else it fails at once, if it is not done. on_failure, from it upwards, decides how
+ * far that goes; those that fail are done.
  *
- * rota_fj_cancel(&c->task) concerns that one alone. It is done at once, also while it computes. If it has
- * not begun it never will; when its turn would have come, one is taken from its count, and if that was 0
- * its parent is told. Otherwise completion passes through it. rota_shutdown_now cancels those that have not begun, and all above them.
+ * rota_fj_cancel(&c->task) concerns that one alone. It is done at once, also while it computes. If it
+ * has not begun it never will; when its turn would have come, one is taken from its count, and if
+ * that was 0 its parent is told. Otherwise completion passes through it. rota_shutdown_now cancels
+ * those that have not begun, and all above them.
  */
 
 ROTA_END

@@ -13,9 +13,10 @@
  *     }
  *     rota_completion_free(pages);
  *
- * Every task that was accepted comes out once, however it ended. Any number of threads may submit
- * and take at once. A pool's own worker that takes, and finds nothing done, runs one of these tasks
- * that is still in its pool's queue.
+ * Every task that was accepted comes out once, however it ended. A pool's own worker that takes, and
+ * finds nothing done, runs one of these tasks that is still in its pool's queue.
+ *
+ * Threads   Any number may submit and take at once; rota_completion_free must be the last.
  */
 #ifndef ROTA_COMPLETION_H
 #define ROTA_COMPLETION_H
@@ -24,7 +25,8 @@
 
 ROTA_BEGIN
 
-typedef struct rota_completion rota_completion;
+/* Makes one, whose tasks run in `ex`. */
+typedef struct rota_completion rota_completion; /* yours until rota_completion_free */
 
 int rota_completion_new(rota_executor *ex, rota_completion **out);
 
@@ -32,12 +34,12 @@ int rota_completion_new(rota_executor *ex, rota_completion **out);
    thread may wait in it. The executor stays. */
 void rota_completion_free(rota_completion *completion);
 
-/* As rota_submit_call. With any status but ROTA_OK nothing will come out. */
+/* Submits a call, as rota_submit_call does. With any status but ROTA_OK nothing will come out. */
 int rota_completion_submit(rota_completion *completion, const rota_call *call, rota_future **out);
 
 /* The next that is done, with a reference that is yours: the same object that submit gave. */
 int rota_completion_take(rota_completion *completion, rota_future **done); /* waits       */
-int rota_completion_poll(rota_completion *completion, rota_future **done); /* ROTA_EEMPTY */
+int rota_completion_poll(rota_completion *completion, rota_future **done); /* or ROTA_EEMPTY */
 int rota_completion_poll_timed(rota_completion *completion, rota_ns timeout, rota_future **done);
 
 /*

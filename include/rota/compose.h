@@ -43,9 +43,10 @@ typedef rota_future *rota_chain_fn(void *value, void *arg); /* gives its referen
 typedef void *rota_both_fn(void *first, void *second, void *arg);
 typedef void *rota_handle_fn(int status, void *value, int error, void *arg);
 typedef rota_future *rota_handle_chain_fn(int status, void *value, int error, void *arg);
-typedef void rota_done_fn(rota_future *f, void *arg);
 
 /*
+ * What is done with a value when it is there.
+ *
  * then           fn(value)
  * chain          fn(value) gives another future, and *out ends as that one does
  * both           fn(first, second), when both are there; if one is not, its end is passed on, once
@@ -68,9 +69,10 @@ int rota_handle_chain(rota_future *f, rota_executor *ex, rota_handle_chain_fn *f
 int rota_recover(rota_future *f, rota_executor *ex, rota_handle_fn *fn, void *arg,
                  rota_future **out);
 
-/* Called once, however f ends; if `ex` refuses, on the thread that completes it. *out ends as f does,
+/* Calls fn once, however f ends; if `ex` refuses, on the thread that completes it. *out ends as f does,
    after fn has returned, or as fn failed if f did not; it may be NULL. If *out is ended before f, fn
    is not called. */
+typedef void rota_done_fn(rota_future *f, void *arg);
 int rota_when_done(rota_future *f, rota_executor *ex, rota_done_fn *fn, void *arg,
                    rota_future **out);
 

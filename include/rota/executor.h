@@ -4,13 +4,15 @@
  *
  * A thread pool, a scheduled pool, a fork/join pool and an executor of your own are all used
  * through this one handle, as files, pipes and sockets are through a descriptor. A call that a
- * kind cannot serve returns ROTA_ENOTSUP. Every call may be made from any thread; only
- * rota_executor_free and the two that close must be the last on their executor.
+ * kind cannot serve returns ROTA_ENOTSUP.
  *
  *     rota_execute(executor, log_line, line);             // run it; nobody asks what came of it
  *     rota_submit(executor, work, arg, &future);          // run it; the future will tell
  *     rota_invoke_all(executor, calls, 3, ROTA_SEC(1), futures);
  *     rota_close(executor);                               // finish what was submitted, then free
+ *
+ * Threads   Any number may use an executor at once; only rota_executor_free and the two that close
+ *           must be the last on theirs.
  */
 #ifndef ROTA_EXECUTOR_H
 #define ROTA_EXECUTOR_H
@@ -19,18 +21,21 @@
 
 ROTA_BEGIN
 
-typedef struct rota_executor rota_executor;
+/* What runs tasks: made by rota/factory.h, rota_pool_new, rota_sched_new, rota_forkjoin_new, or of
+   functions of yours by rota_executor_new. */
+typedef struct rota_executor rota_executor; /* yours until rota_close or rota_executor_free */
 
 /* -- Submitting ------------------------------------------------------------------------------ */
 
 /*
- * With any status but ROTA_OK nothing was accepted: there is no future, discard was not called, and
- * arg is still yours. ROTA_EREJECTED from an executor that is shut down or has no room.
+ * Gives the executor a task. With any status but ROTA_OK nothing was accepted: there is no future,
+ * discard was not called, and arg is still yours. ROTA_EREJECTED from an executor that is shut down or
+ * has no room.
+ *
+ * `out` may be NULL here and wherever a task is submitted or scheduled: you hold no reference then.
+ * The call is copied.
  */
 int rota_execute(rota_executor *ex, rota_fn *fn, void *arg); /* the cheapest: no future is made */
-
-/* `out` may be NULL here and wherever a task is submitted or scheduled: you hold no reference then.
-   The call is copied. */
 int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out);
 int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out);
 
@@ -53,23 +58,25 @@ int rota_invoke_all(rota_executor *ex, const rota_call *calls, size_t n, rota_ns
                     rota_future **futures);
 
 /*
- * The first that succeeds, done; the others are cancelled. One call is submitted after the other,
- * while none has succeeded. ROTA_EFAILED if none succeeds: then *first is the last that failed.
- * ROTA_ECANCELED, without *first, if all were cancelled. n must not be 0.
+ * Runs calls until one succeeds: *first is that one, done; the others are cancelled. One call is
+ * submitted after the other, while none has succeeded. ROTA_EFAILED if none succeeds: then *first is
+ * the last that failed. ROTA_ECANCELED, without *first, if all were cancelled. n must not be 0.
  */
 int rota_invoke_any(rota_executor *ex, const rota_call *calls, size_t n, rota_ns timeout,
                     rota_future **first);
 
 /* -- Ending ---------------------------------------------------------------------------------- */
 
-int rota_shutdown(rota_executor *ex); /* takes nothing new, runs what it has; may be repeated */
+/* It takes nothing new, and runs what it has. May be repeated. */
+int rota_shutdown(rota_executor *ex);
 
 /*
- * Also interrupts what runs, and hands over what had not started: each of drained->tasks must
- * meet rota_task_run or rota_task_discard, then the list rota_task_list_free, which frees the
- * array alone. With NULL all of them are discarded, which needs no memory; ROTA_ENOMEM means that it
- * is stopped, and that the next call hands them over. A fork/join pool cancels what it has and
- * hands over nothing; an executor of your own is shut down, and hands over nothing.
+ * As rota_shutdown, but interrupts what runs, and hands over what had not started: each of
+ * drained->tasks must meet rota_task_run or rota_task_discard, then the list rota_task_list_free,
+ * which frees the array alone. With NULL all of them are discarded, which needs no memory;
+ * ROTA_ENOMEM means that it is stopped, and that the next call hands them over. A fork/join pool
+ * cancels what it has and hands over nothing; an executor of your own is shut down, and hands over
+ * nothing.
  */
 typedef struct rota_task_list {
     rota_task **tasks;
@@ -79,17 +86,17 @@ typedef struct rota_task_list {
 int rota_shutdown_now(rota_executor *ex, rota_task_list *drained);
 void rota_task_list_free(rota_task_list *list); /* leaves it empty */
 
-/* Until nothing runs any more: ROTA_OK, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED; ROTA_EDEADLOCK from one
+/* Waits until nothing runs any more: ROTA_OK, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED; ROTA_EDEADLOCK from one
    of its own tasks, unless the timeout is less than ROTA_FOREVER. */
 int rota_await_termination(rota_executor *ex, rota_ns timeout);
 
-/* The state only ever grows. */
+/* Where it is on its way to the end. The state only ever grows. */
 typedef enum rota_executor_state {
-    ROTA_RUNNING,  /* takes tasks and runs them                             */
-    ROTA_SHUTDOWN, /* takes none, runs what is queued                       */
-    ROTA_STOP,     /* runs nothing more, has interrupted what runs          */
-    ROTA_TIDYING,  /* no thread is left, the `terminated` hook runs         */
-    ROTA_TERMINATED
+    ROTA_RUNNING,   /* takes tasks and runs them                             */
+    ROTA_SHUTDOWN,  /* takes none, runs what is queued                       */
+    ROTA_STOP,      /* runs nothing more, has interrupted what runs          */
+    ROTA_TIDYING,   /* no thread is left, the `terminated` hook runs         */
+    ROTA_TERMINATED /* nothing runs any more                                 */
 } rota_executor_state;
 
 rota_executor_state rota_executor_state_of(const rota_executor *ex); /* NULL is as terminated */
@@ -100,13 +107,13 @@ bool rota_is_terminated(const rota_executor *ex);
 int rota_executor_free(rota_executor *ex);
 
 /*
- * All of it: shuts down, waits for every task, frees. An interrupt does not end the wait and is
+ * Shuts down, waits for every task, and frees. An interrupt does not end the wait and is
  * left for the caller to see. ROTA_EDEADLOCK from one of its own workers.
  */
 int rota_close(rota_executor *ex);
 
 /*
- * The same with patience that ends: after `grace` what is queued is discarded and what runs is
+ * As rota_close, with patience that ends: after `grace` what is queued is discarded and what runs is
  * interrupted; after another `grace` it gives up with ROTA_ETIMEDOUT, the executor still there.
  * An interrupt skips the rest of the first, and is left for the caller to see. `dropped` counts what
  * this call discarded, and is written also when it gives up; it may be NULL.
@@ -146,7 +153,7 @@ typedef struct rota_executor_ops {
     void *reserved[4];
 } rota_executor_ops;
 
-/* ops is copied. */
+/* Makes an executor of functions of yours. ops is copied; `self` is what they are given. */
 int rota_executor_new(const rota_executor_ops *ops, void *self, rota_executor **out);
 
 ROTA_END

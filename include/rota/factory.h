@@ -6,17 +6,6 @@
  *     rota_fixed_pool(rota_cpu_count(), &pool);      // for tasks that compute
  *     rota_cached_pool(&pool);                       // for many short tasks that wait
  *
- * fixed             so many threads, and a queue without a bound
- * single            one thread: tasks run one at a time, in the order they were submitted. If a task
- *                   ends the thread another takes its place. Its settings cannot be changed.
- * cached            a thread for each task at once, reused for 60 seconds
- * scheduled         core_threads threads for tasks that run later, or again and again: rota/sched.h
- * single_scheduled  one such thread. Its settings cannot be changed.
- * work_stealing     so many fork/join workers, 0: as there are CPUs, for tasks that no one joins, in
- *                   about the order of their submission: rota/forkjoin.h
- * thread_per_task   a new thread for each task, as pthread_create, but with futures, cancellation
- *                   and an end; threads may be NULL
- *
  * They are closed like any executor: rota_close. Nothing is shut down by itself, and the end of the
  * process waits for none of their threads.
  */
@@ -28,7 +17,21 @@
 
 ROTA_BEGIN
 
-int rota_fixed_pool(unsigned threads, rota_executor **out); /* ROTA_EINVAL for 0 */
+/*
+ * Makes an executor.
+ *
+ * fixed_pool           so many threads, and a queue without a bound. ROTA_EINVAL for 0.
+ * single_thread        one thread: tasks run one at a time, in the order they were submitted. If a
+ *                      task ends the thread another takes its place. Its settings cannot be changed.
+ * cached_pool          a thread for each task at once, reused for 60 seconds
+ * scheduled_pool       core_threads threads for tasks that run later, or again and again: rota/sched.h
+ * single_scheduled     one such thread. Its settings cannot be changed.
+ * work_stealing_pool   so many fork/join workers, 0: as there are CPUs, for tasks that no one joins,
+ *                      in about the order of their submission: rota/forkjoin.h
+ * thread_per_task      a new thread for each task, as pthread_create, but with futures, cancellation
+ *                      and an end; threads may be NULL
+ */
+int rota_fixed_pool(unsigned threads, rota_executor **out);
 int rota_single_thread(rota_executor **out);
 int rota_cached_pool(rota_executor **out);
 int rota_scheduled_pool(unsigned core_threads, rota_executor **out);
@@ -37,9 +40,10 @@ int rota_work_stealing_pool(unsigned parallelism, rota_executor **out);
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out);
 
 /*
- * A fork/join pool that is made at first use and cannot be shut down (ROTA_ENOTSUP); NULL when out of
- * memory. Its size is one less than the CPUs, at least 1, or what the environment says in
- * ROTA_COMMON_PARALLELISM; with 0 there it has no threads, and whoever waits for a task runs it.
+ * A fork/join pool that is made at first use, is the library's, and cannot be shut down
+ * (ROTA_ENOTSUP); NULL when out of memory. Its size is one less than the CPUs, at least 1, or what
+ * the environment says in ROTA_COMMON_PARALLELISM; with 0 there it has no threads, and whoever waits
+ * for a task runs it.
  */
 rota_executor *rota_common_pool(void);
 

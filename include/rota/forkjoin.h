@@ -56,15 +56,16 @@ typedef struct rota_forkjoin_options {
 } rota_forkjoin_options;
 
 /*
- * ROTA_EINVAL for max_threads below parallelism, or what cannot be. No thread is made yet. After
- * rota_shutdown all that was submitted, and what that forks, still runs. rota_shutdown_now leaves
- * nothing: all that has not begun, also what is forked later, ends as cancelled.
+ * Makes a pool, without a thread as yet. ROTA_EINVAL for max_threads below parallelism, or what
+ * cannot be. After rota_shutdown all that was submitted, and what that forks, still runs.
+ * rota_shutdown_now leaves nothing: all that has not begun, also what is forked later, ends as
+ * cancelled.
  */
 int rota_forkjoin_new(const rota_forkjoin_options *options, rota_executor **out);
 
 /* -- Tasks ----------------------------------------------------------------------------------- */
 
-typedef struct rota_fj rota_fj;
+typedef struct rota_fj rota_fj; /* in memory of yours: there until it is joined */
 typedef void rota_fj_fn(rota_fj *self);
 
 /*
@@ -113,8 +114,9 @@ bool rota_unfork(rota_fj *task);
    caller runs it. */
 int rota_invoke(rota_executor *ex, rota_fj *task);
 
-/* Both, all: each is done when these return, also after a failure. ROTA_EINVAL for a NULL among them,
-   before any has begun; else ROTA_OK, or what the first one that did not succeed ended with. */
+/* Runs both, or all: each is done when these return, also after a failure. ROTA_EINVAL for a NULL
+   among them, before any has begun; else ROTA_OK, or what the first one that did not succeed ended
+   with. */
 int rota_invoke_both(rota_fj *a, rota_fj *b);
 int rota_invoke_many(rota_fj *const *tasks, size_t n);
 
@@ -122,11 +124,12 @@ int rota_invoke_many(rota_fj *const *tasks, size_t n);
    last call counts, and 0 takes it back. */
 void rota_fj_fail(rota_fj *self, int code);
 
-/* True: it ends as cancelled, or has. If it runs already it goes on, is not done before it has
-   ended, and whoever joins it waits for that; a join that returns at the same moment may have missed
-   it. */
+/* Cancels it. True: it ends as cancelled, or has. If it runs already it goes on, is not done before
+   it has ended, and whoever joins it waits for that; a join that returns at the same moment may have
+   missed it. */
 bool rota_fj_cancel(rota_fj *task);
 
+/* How it stands, without waiting; and once more. */
 bool rota_fj_is_done(const rota_fj *task);
 int rota_fj_error(const rota_fj *task); /* the code given to rota_fj_fail; 0 if it did not fail */
 void rota_fj_reset(rota_fj *task);      /* a done task may be forked again */
@@ -147,23 +150,31 @@ int rota_fj_surplus(void);
 int rota_block_begin(void);
 void rota_block_end(void);
 
-/* Until nothing is queued and nothing runs but the callers' own tasks; a worker helps meanwhile.
+/* Waits until nothing is queued and nothing runs but the callers' own tasks; a worker helps meanwhile.
    ROTA_OK, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED. */
 int rota_await_quiescence(rota_executor *ex, rota_ns timeout);
 
 /*
- * Tasks of rota_submit and rota_execute that have not begun, and are the caller's now: each must meet
- * rota_task_run or rota_task_discard, and is as it was until then. Both work as well after a shutdown.
- * poll_submission: the oldest from outside, or ROTA_EEMPTY. drain_tasks: all that it finds, also in
- * the deques of workers, unless a forked task lies before them; the list may be empty, and is freed by
- * rota_task_list_free. ROTA_ENOMEM: they are where they were, or in the line of those from outside.
- * ROTA_ENOTSUP for another kind of executor.
+ * Takes out tasks of rota_submit and rota_execute that have not begun: each is the caller's now, must
+ * meet rota_task_run or rota_task_discard, and is as it was until then. Both work as well after a
+ * shutdown. poll_submission: the oldest from outside, or ROTA_EEMPTY. drain_tasks: all that it finds,
+ * also in the deques of workers, unless a forked task lies before them; the list may be empty, and is
+ * freed by rota_task_list_free. ROTA_ENOMEM: they are where they were, or in the line of those from
+ * outside. ROTA_ENOTSUP for another kind of executor.
  */
 int rota_forkjoin_poll_submission(rota_executor *ex, rota_task **task);
 int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained);
 
-/* threads: all there are; active: those that do not sleep, and callers that take part; running: of
-   those, not blocked; queued: in the workers' deques; submissions: from outside, not yet begun. */
+/*
+ * Figures of a fork/join pool.
+ *
+ * threads       all there are
+ * active        those that do not sleep, and callers that take part
+ * running       of those, not blocked
+ * steals        tasks that a worker took from another
+ * queued        in the workers' deques
+ * submissions   from outside, not yet begun
+ */
 typedef struct rota_forkjoin_stats {
     unsigned parallelism, threads, active, running;
     uint64_t steals;

@@ -36,9 +36,9 @@ void rota_future_unref(rota_future *future);       /* NULL is allowed */
 
 /*
  * Waits for the end: ROTA_OK with the result, ROTA_EFAILED, ROTA_ECANCELED; ROTA_EINTERRUPTED; and
- * the timed one ROTA_ETIMEDOUT.
- * `result` may be NULL; what it is set to lives as long as your reference. A future that is done
- * answers at once, the same to all and every time, also to a thread that is interrupted.
+ * the timed one ROTA_ETIMEDOUT. `result` may be NULL; what it is set to lives as long as your
+ * reference. A future that is done answers at once, the same to all and every time, also to a thread
+ * that is interrupted.
  *
  * A pool's own worker that waits for a task still in that pool's queue runs it there and then -
  * also when it waits through invoke_all, invoke_any, a completion or a future composed of such
@@ -52,6 +52,7 @@ int rota_future_get_timed(rota_future *future, rota_ns timeout, void **result);
 
 /* -- Looking --------------------------------------------------------------------------------- */
 
+/* How far it is, without waiting. */
 typedef enum rota_future_state {
     ROTA_FUTURE_PENDING, /* not started, or between two runs of a periodic task */
     ROTA_FUTURE_RUNNING,
@@ -75,7 +76,7 @@ int rota_future_fd(rota_future *future, int *fd);
 /* -- Ending it early ------------------------------------------------------------------------- */
 
 /*
- * True if this call cancelled it: a queued task then never runs. One that runs already goes on
+ * Cancels it: true if this call did. A queued task then never runs. One that runs already goes on
  * to its end unseen; cancel_now also interrupts it. Neither waits for that.
  */
 bool rota_future_cancel(rota_future *future);
@@ -92,11 +93,12 @@ int rota_future_own_result(rota_future *future, void (*free_result)(void *result
 
 /* -- A future completed by hand -------------------------------------------------------------- */
 
-int rota_promise_new(rota_future **out); /* let go of by all before it is done, it is cancelled */
+/* A future that you complete. Let go of by all before it is done, it is cancelled. */
+int rota_promise_new(rota_future **out);
 
 /*
- * Any future can be: a task that has not begun then never does, and is discarded. Where the future
- * owns its result, it owns this value, too. False: it was done already, and the value is still
+ * Completes a future, any: a task that has not begun then never does, and is discarded. Where the
+ * future owns its result, it owns this value, too. False: it was done already, and the value is still
  * yours. Who completes it holds a reference meanwhile: another thread may let go of its own as soon
  * as it is done.
  */

@@ -12,8 +12,8 @@
  *     ...
  *     rota_recorder_write(fd);                            // for https://ui.perfetto.dev
  *
- * All of this is for the process: it is switched on and off at any time, from any thread, and costs
- * one branch where it is off. Calls tell of the executors that there are: pools, scheduled pools and
+ * All of this is for the process: it is switched on and off at any time, and costs one branch where
+ * it is off. Calls tell of the executors that there are: pools, scheduled pools and
  * fork/join pools. Of an executor of your own, which runs tasks as it likes, they know the name and
  * the state. Tasks that are forked (rota_fork) are too short to be timed one by one: what is timed is
  * what a worker took from another, or from outside.
@@ -31,13 +31,13 @@ ROTA_BEGIN
 
 /* -- Histograms ------------------------------------------------------------------------------ */
 
+/*
+ * A histogram of times, from 0 to more than a day, each in a bucket that is at most 1/8 as wide as its
+ * value, so a quantile is at most 1/16 off. All zero is an empty one. Plain memory: it is copied by
+ * assignment, and not for several threads at once.
+ */
 enum { ROTA_HISTOGRAM_BUCKETS = 400 };
 
-/*
- * Of times from 0 to more than a day, each in a bucket that is at most 1/8 as wide as its value, so a
- * quantile is at most 1/16 off. All zero is an empty one. Plain memory: it is copied by assignment,
- * and not for several threads at once.
- */
 typedef struct rota_histogram {
     uint64_t count;
     uint64_t sum; /* of all times, in nanoseconds */
@@ -56,12 +56,12 @@ uint64_t rota_histogram_up_to(const rota_histogram *histogram, rota_ns time);
 
 /* -- Executors ------------------------------------------------------------------------------- */
 
-enum { ROTA_NAME_SIZE = 32 };
-
 /*
  * An executor has a name, "pool-3" at first, for what is told of it. At most ROTA_NAME_SIZE - 1 bytes,
  * not empty, in UTF-8 without control characters, copied; else ROTA_EINVAL. Two may have the same.
  */
+enum { ROTA_NAME_SIZE = 32 };
+
 int rota_executor_set_name(rota_executor *ex, const char *name);
 int rota_executor_name(const rota_executor *ex, char *name, size_t size); /* as snprintf */
 
@@ -78,8 +78,8 @@ int rota_executors_print(FILE *file); /* a line for each: its name, and rota_exe
 /* -- Figures --------------------------------------------------------------------------------- */
 
 /*
- * On: from now on tasks are timed, and counted by name. Off: what is known stays. ROTA_ENOMEM;
- * ROTA_OK also if it is so already.
+ * Begins or ends to observe. On: from now on tasks are timed, and counted by name. Off: what is known
+ * stays. ROTA_ENOMEM; ROTA_OK also if it is so already.
  */
 int rota_observe(bool on);
 bool rota_is_observing(void);
@@ -105,11 +105,10 @@ typedef struct rota_figures {
     rota_histogram waiting, running;
 } rota_figures;
 
-/* ROTA_EINVAL for NULL. */
 int rota_figures_get(rota_executor *ex, rota_figures *figures);
 
 /*
- * The same, by the names of tasks (rota_call.name): `visit` is called for each, until it returns
+ * Figures by the names of tasks (rota_call.name): `visit` is called for each, until it returns
  * false. Tasks without a name are "", and all beyond the first ROTA_OBSERVED_NAMES names of the
  * process are "other". ROTA_ENOMEM.
  */
@@ -204,8 +203,9 @@ typedef struct rota_watchdog_options {
 } rota_watchdog_options;
 
 /*
- * There is one in a process. It sees tasks that begin after it, and observes them (rota_observe) while
- * it is there. ROTA_EINVAL, ROTA_EBUSY: there is one; ROTA_ENOMEM, ROTA_EAGAIN: no thread.
+ * Starts the watchdog, of which a process has one. It sees tasks that begin after it, and observes
+ * them (rota_observe) while it is there. ROTA_EINVAL, ROTA_EBUSY: there is one; ROTA_ENOMEM,
+ * ROTA_EAGAIN: no thread.
  */
 int rota_watchdog_start(const rota_watchdog_options *options);
 int rota_watchdog_stop(void); /* waits for an alarm that is being told; ROTA_EDEADLOCK from that */
@@ -226,8 +226,9 @@ typedef struct rota_page_options {
     void *reserved[4];
 } rota_page_options;
 
-/* There is one in a process. The port that it has: *port, which may be NULL. NULL options: all zero.
-   ROTA_EINVAL, ROTA_EBUSY: there is one; ROTA_EIO with errno set, ROTA_ENOMEM, ROTA_EAGAIN. */
+/* Starts the page, of which a process has one. The port that it has: *port, which may be NULL. NULL
+   options: all zero. ROTA_EINVAL, ROTA_EBUSY: there is one; ROTA_EIO with errno set, ROTA_ENOMEM,
+   ROTA_EAGAIN. */
 int rota_page_start(const rota_page_options *options, unsigned *port);
 int rota_page_stop(void); /* ROTA_OK also if there is none */
 

@@ -37,9 +37,9 @@ int rota_parallel_map(rota_executor *ex, const void *in, size_t in_size, void *o
                       size_t n, rota_map_fn *fn, void *ctx);
 
 /*
- * Equals the result from left to right for every associative `join`, commutative or not; the
- * identity for nothing. Needs no memory that it cannot do without. What `result` holds when it does
- * not return ROTA_OK is a part of the result, or nothing.
+ * Folds pieces and joins them: equals the result from left to right for every associative `join`,
+ * commutative or not; the identity for nothing. Needs no memory that it cannot do without. What
+ * `result` holds when it does not return ROTA_OK is a part of the result, or nothing.
  *
  * size   of an accumulator, aligned as malloc's
  * init   makes it the identity

@@ -120,13 +120,14 @@ typedef struct rota_pool_options {
     void *reserved[8];
 } rota_pool_options;
 
-/* ROTA_EINVAL for max_threads below core_threads, both 0, a negative keep_alive, or threads that
-   cannot be. No thread is made yet. */
+/* Makes a pool, without a thread as yet. ROTA_EINVAL for max_threads below core_threads, both 0, a
+   negative keep_alive, or threads that cannot be. */
 int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 
 /* -- Settings, while it runs ----------------------------------------------------------------- */
 
-/* For executors that are no pools, or cannot be changed: ROTA_ENOTSUP. Refused values change nothing. */
+/* Changes a setting. ROTA_ENOTSUP for executors that are no pools, or cannot be changed. Refused values
+   change nothing. */
 int rota_pool_set_core_threads(rota_executor *ex, unsigned n); /* at most max_threads           */
 int rota_pool_set_max_threads(rota_executor *ex, unsigned n);  /* at least core_threads, and 1  */
 int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive); /* here 0 is at once       */
@@ -134,8 +135,8 @@ int rota_pool_set_core_may_time_out(rota_executor *ex, bool on);
 int rota_pool_set_reject(rota_executor *ex, rota_reject *on_reject, void *ctx);
 int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads); /* those made later  */
 
-/* As rota_pool_new would take them, but for the queue, which stays the pool's: NULL. name and cpus
-   are good until rota_pool_set_threads. */
+/* The options, as rota_pool_new would take them, but for the queue, which stays the pool's: NULL. name
+   and cpus are good until rota_pool_set_threads. */
 int rota_pool_options_get(rota_executor *ex, rota_pool_options *now);
 
 /* Starts all core threads, or one: how many. ROTA_EAGAIN when one that was wanted could not be made. */
@@ -146,7 +147,7 @@ int rota_pool_prestart_one(rota_executor *ex, unsigned *started);
 
 rota_queue *rota_pool_queue(rota_executor *ex); /* of rota_task: to look at, not to take from */
 
-/* True: it was queued, never runs, and its future is cancelled. */
+/* Takes a task out of the queue. True: it was there, never runs, and its future is cancelled. */
 bool rota_pool_remove(rota_executor *ex, rota_future *future);
 
 /* Drops cancelled tasks from the queue, where they would stay until taken: how many. */
@@ -155,8 +156,14 @@ size_t rota_pool_purge(rota_executor *ex);
 /* -- Figures --------------------------------------------------------------------------------- */
 
 /*
- * submitted is all that was ever accepted; completed what has run, or was cancelled when its turn
- * came; rejected the calls of the rejection handler. All at about one moment, while others go on.
+ * Figures of a pool, all at about one moment, while others go on.
+ *
+ * threads     all there are
+ * active      those that run a task
+ * largest     the most there ever were
+ * submitted   all that was ever accepted
+ * completed   what has run, or was cancelled when its turn came
+ * rejected    calls of the rejection handler
  */
 typedef struct rota_pool_stats {
     unsigned threads, active, largest, core_threads, max_threads;

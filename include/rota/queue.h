@@ -10,8 +10,7 @@
  *
  * Elements are pointers, anything but NULL, which a queue never looks behind; they stay yours. The
  * same pointer may be in a queue twice. What a thread did before it inserted an element is visible
- * to the thread that gets it. Any number of threads may use a queue at once; none of them waits by
- * spinning for long, and an idle one costs nothing.
+ * to the thread that gets it.
  *
  * Every insertion and removal takes effect at one moment between its call and its return: what one
  * thread knows to be in a queue no other misses, a full queue is full and an empty one is empty. A
@@ -21,6 +20,9 @@
  * Which of several waiting threads goes first is open, but for the fair hand-off queue: threads that
  * wait for room are served in about the order they came, and of those that wait for an element the
  * one that came last is the one whose caches are warm.
+ *
+ * Threads   Any number may use a queue at once; none of them waits by spinning for long, and an idle
+ *           one costs nothing. rota_queue_free must be the last.
  */
 #ifndef ROTA_QUEUE_H
 #define ROTA_QUEUE_H
@@ -29,7 +31,8 @@
 
 ROTA_BEGIN
 
-typedef struct rota_queue rota_queue;
+/* A queue of pointers, of one of the kinds below. */
+typedef struct rota_queue rota_queue; /* yours until rota_queue_free, or a pool takes it over */
 
 /* -- Kinds ----------------------------------------------------------------------------------- */
 
@@ -43,6 +46,8 @@ typedef int rota_compare(const void *a, const void *b, void *ctx);
 typedef rota_ns rota_due(const void *element, void *ctx);
 
 /*
+ * Makes a queue.
+ *
  * array      a ring of fixed size; first in, first out
  * linked     the same, with memory only for what is in it
  * deque      open at both ends
@@ -64,33 +69,37 @@ int rota_handoff_queue(rota_queue **out);
 int rota_fair_handoff_queue(rota_queue **out);
 int rota_transfer_queue(rota_queue **out);
 
-/* ROTA_EBUSY while a thread waits in it. Elements left in it are yours. */
+/* Frees a queue. ROTA_EBUSY while a thread waits in it. Elements left in it are yours. */
 int rota_queue_free(rota_queue *queue);
 
 /* -- Inserting ------------------------------------------------------------------------------- */
 
 /*
- * ROTA_OK: it is in, or a consumer has it. ROTA_ENOMEM from kinds that grow; ROTA_EINVAL for a NULL
- * element. Kinds without a bound never wait.
+ * Inserts an element. ROTA_OK: it is in, or a consumer has it. ROTA_EFULL from the one that does not
+ * wait, ROTA_ETIMEDOUT from the one that waits so long. ROTA_ENOMEM from kinds that grow; ROTA_EINVAL
+ * for a NULL element. Kinds without a bound never wait.
  */
 int rota_queue_put(rota_queue *queue, void *element);                          /* waits for room */
-int rota_queue_offer(rota_queue *queue, void *element);                        /* ROTA_EFULL     */
-int rota_queue_offer_timed(rota_queue *queue, void *element, rota_ns timeout); /* ROTA_ETIMEDOUT */
+int rota_queue_offer(rota_queue *queue, void *element);                        /* does not wait */
+int rota_queue_offer_timed(rota_queue *queue, void *element, rota_ns timeout); /* waits so long */
 
 /* -- Removing -------------------------------------------------------------------------------- */
 
+/* Takes the next element out. ROTA_EEMPTY from the one that does not wait, ROTA_ETIMEDOUT from the one
+   that waits so long: *element is as it was then. */
 int rota_queue_take(rota_queue *queue, void **element);                        /* waits for one */
-int rota_queue_poll(rota_queue *queue, void **element);                        /* ROTA_EEMPTY   */
-int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element); /* ROTA_ETIMEDOUT */
+int rota_queue_poll(rota_queue *queue, void **element);                        /* does not wait */
+int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element); /* waits so long */
 
 /* The one that would come next, left there; in a delay queue it need not be due. ROTA_EEMPTY. */
 int rota_queue_peek(rota_queue *queue, void **element);
 
-/* The first occurrence of this very pointer: true if it was there and is yours again. A priority or
-   delay queue finds it at once, the others look at one element after the other. */
+/* Removes the first occurrence of this very pointer: true if it was there and is yours again. A
+   priority or delay queue finds it at once, the others look at one element after the other. */
 bool rota_queue_remove(rota_queue *queue, const void *element);
 
-/* As many as there are, at most `max`, in the order of removal, and only what is due: how many. */
+/* Takes out as many as there are, at most `max`, in the order of removal, and only what is due: how
+   many. */
 size_t rota_queue_drain(rota_queue *queue, void **elements, size_t max);
 
 /*
@@ -102,9 +111,9 @@ size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void
 /* -- Looking --------------------------------------------------------------------------------- */
 
 /*
- * None of these waits for what other threads wait for. The room of a kind without a bound is
- * ROTA_UNBOUNDED; waiting counts the consumers in take and poll_timed whom no element in the queue
- * will serve. NULL is as an empty queue without room.
+ * How many there are, and who waits. None of these waits for what other threads wait for. The room of
+ * a kind without a bound is ROTA_UNBOUNDED; waiting counts the consumers in take and poll_timed whom
+ * no element in the queue will serve. NULL is as an empty queue without room.
  */
 size_t rota_queue_size(const rota_queue *queue);
 size_t rota_queue_room(const rota_queue *queue);
@@ -123,20 +132,18 @@ size_t rota_queue_each(const rota_queue *queue, void (*visit)(void *element, voi
 /* -- Transfer queues ------------------------------------------------------------------------- */
 
 /*
- * ROTA_ENOTSUP unless the queue is a transfer queue.
- *
  * Inserts, and waits until a consumer has it: ROTA_OK, also if it was removed by name. With
  * ROTA_ETIMEDOUT and ROTA_EINTERRUPTED it is out of the queue again, and yours. With a timeout of 0
  * or less only a consumer that waits already can have it; so with try_transfer, where it is
- * ROTA_EFULL if none does.
+ * ROTA_EFULL if none does. ROTA_ENOTSUP unless the queue is a transfer queue.
  */
 int rota_queue_transfer(rota_queue *queue, void *element, rota_ns timeout);
 int rota_queue_try_transfer(rota_queue *queue, void *element);
 
 /* -- Deques ---------------------------------------------------------------------------------- */
 
-/* ROTA_ENOTSUP, 0 or false unless the queue is a deque. The calls above insert at its back and take
-   from its front. */
+/* The other ends of a deque: the calls above insert at its back and take from its front. ROTA_ENOTSUP,
+   0 or false unless the queue is a deque. */
 int rota_deque_put_front(rota_queue *queue, void *element);
 int rota_deque_offer_front(rota_queue *queue, void *element);
 int rota_deque_offer_front_timed(rota_queue *queue, void *element, rota_ns timeout);
@@ -192,7 +199,8 @@ typedef struct rota_queue_ops {
     void *reserved[4];
 } rota_queue_ops;
 
-/* ops is copied. `self` must be empty, and from now on the queue's alone. */
+/* Makes a queue of a container of yours. ops is copied. `self` must be empty, and from now on the
+   queue's alone. */
 int rota_custom_queue(const rota_queue_ops *ops, void *self, rota_queue **out);
 
 ROTA_END

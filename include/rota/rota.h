@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rota/rota.h - all of it. */
+/* rota/rota.h - executors, futures and queues for C11: all of it. */
 #ifndef ROTA_ROTA_H
 #define ROTA_ROTA_H
 

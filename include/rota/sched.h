@@ -59,7 +59,8 @@ typedef struct rota_sched_options {
     void *reserved[8];
 } rota_sched_options;
 
-/* ROTA_EINVAL for a negative keep_alive, or threads that cannot be. No thread is made yet. */
+/* Makes a pool, without a thread as yet. ROTA_EINVAL for a negative keep_alive, or threads that cannot
+   be. */
 int rota_sched_new(const rota_sched_options *options, rota_executor **out);
 
 /* The policies can be changed while it runs, also after rota_shutdown, on what is queued then. */
@@ -72,9 +73,10 @@ int rota_sched_options_get(rota_executor *ex,
 /* -- Tasks ----------------------------------------------------------------------------------- */
 
 /*
- * The future goes to *out, unless that is NULL. ROTA_ENOTSUP for another kind of executor,
- * ROTA_EREJECTED when it is shut down, ROTA_ENOMEM, ROTA_EAGAIN if it has no thread and none can be
- * made. A delay that is negative is none; one that is huge is cut to what the clock can count.
+ * Runs fn(arg) once, after `delay`. The future goes to *out, unless that is NULL. ROTA_ENOTSUP for
+ * another kind of executor, ROTA_EREJECTED when it is shut down, ROTA_ENOMEM, ROTA_EAGAIN if it has
+ * no thread and none can be made. A delay that is negative is none; one that is huge is cut to what
+ * the clock can count.
  */
 int rota_schedule(rota_executor *ex, rota_fn *fn, void *arg, rota_ns delay, rota_future **out);
 
@@ -105,6 +107,7 @@ int rota_schedule_skipping(rota_executor *ex, const rota_call *call, rota_ns ini
 
 /* -- Futures --------------------------------------------------------------------------------- */
 
+/* Of a scheduled task: when it runs next, and whether again and again. */
 rota_ns rota_future_delay(const rota_future *future); /* until the next run; negative: overdue;
                                                          ROTA_FOREVER: of no scheduled pool */
 bool rota_future_is_periodic(const rota_future *future);

@@ -53,8 +53,8 @@ typedef struct rota_call {
 } rota_call;
 
 /* A task in an executor's hands, as hooks, rejection handlers and rota_shutdown_now see it. */
-typedef struct rota_task rota_task;
-typedef struct rota_future rota_future;
+typedef struct rota_task rota_task;     /* to be run, discarded or passed on, once */
+typedef struct rota_future rota_future; /* counted: rota_future_unref what you were given */
 
 const rota_call *rota_task_call(const rota_task *task); /* good as long as the task is yours */
 rota_future *rota_task_future(const rota_task *task);   /* borrowed; NULL: rota_execute's task */
