@@ -140,7 +140,7 @@ void rota__os_name(const char *name)
 {
     char cut[ROTA__OS_NAME_SIZE] = {0};
 
-    strncpy(cut, name, sizeof cut - 1);
+    memcpy(cut, name, strnlen(name, sizeof cut - 1));
     pthread_setname_np(pthread_self(), cut);
 }
 

@@ -124,7 +124,7 @@ void rota__os_name(const char *name)
 {
     char cut[ROTA__OS_NAME_SIZE] = {0};
 
-    strncpy(cut, name, sizeof cut - 1);
+    memcpy(cut, name, strnlen(name, sizeof cut - 1));
 #ifdef __APPLE__
     pthread_setname_np(cut);
 #else
