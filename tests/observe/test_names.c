@@ -15,8 +15,11 @@ static void run_named(rota_executor *pool, const char *name)
 {
     const rota_call call = {.fn = test_count, .arg = &runs, .name = name};
     uint64_t before = test_stats(pool).completed;
+    rota_future *future;
 
-    assert_ok(rota_submit_call(pool, &call, NULL));
+    assert_ok(rota_submit_call(pool, &call, &future));
+    assert_ok(rota_future_get(future, NULL)); /* figures alone order nothing */
+    rota_future_unref(future);
     test_await_completed(pool, before + 1);
 }
 

@@ -121,6 +121,13 @@ enum { TEST_FORKS_ARE_FOLLOWED = false };
 enum { TEST_FORKS_ARE_FOLLOWED = true };
 #endif
 
+/* clang's code aborts when a thread is ended that is being ended. */
+#ifdef __clang__
+enum { TEST_CAN_END_TWICE = false };
+#else
+enum { TEST_CAN_END_TWICE = true };
+#endif
+
 /* -- Random numbers (random.c) --------------------------------------------------------------- */
 
 /* The same in each run, unless the environment's ROTA_SEED says otherwise. Prints its seed. */
