@@ -3,6 +3,7 @@
 """Writes the library as two files, rota.c and rota.h, to be dropped into a project.
 
 amalgamate.py OUT_DIR
+amalgamate.py --self-test
 
 rota.h is the public headers, each once, in the order in which they need one another. rota.c is the internal
 headers, likewise, and the sources in the order of CMakeLists.txt, which alone says what there is:
@@ -94,9 +95,9 @@ def tokens(text):
 
 
 def with_next(text):
-    """Each token but spaces and comments, and the one after it."""
-    code = [token for kind, token in tokens(text) if kind != "space"]
-    return zip(code, code[1:] + [""])
+    """Each token but spaces and comments, and the two after it."""
+    code = [token for kind, token in tokens(text) if kind != "space"] + ["", ""]
+    return zip(code, code[1:], code[2:])
 
 
 def is_name(token):
@@ -133,10 +134,10 @@ class Brackets:
 def declared(text):
     """The names of a file at file scope, but for those with rota_, and macros."""
     names, brackets, is_value = set(), Brackets(), False
-    for this, after in with_next(DIRECTIVE.sub("", text)):
+    for this, *after in with_next(DIRECTIVE.sub("", text)):
         if not brackets.open and this in ("=", ",", ";"):
             is_value = this == "="
-        if is_name(this) and not is_value and declares(brackets, this, after):
+        if is_name(this) and not is_value and declares(brackets, this, *after):
             names.add(this)
         brackets.step(this)
     if brackets.open:
@@ -144,17 +145,19 @@ def declared(text):
     return {name for name in names if not name.lower().startswith("rota_")}
 
 
-def declares(brackets, this, after):
+def declares(brackets, this, after, then):
     """Is `this` a name at file scope, of a function, an object, a type, a tag or a constant?"""
     before = brackets.before[1]
     if not brackets.open:
         if before in ("struct", "union", "enum"):
             return after == "{"
-        return after in ("(", "=", ";", ",", "[") and this not in NOT_DECLARED
-    depth = len(brackets.open)
-    if depth == 1 and brackets.in_body_of("enum"):
+        is_type = after == "(" and then == "*"  # static int (*name)(void)
+        return after in ("(", "=", ";", ",", "[") and not is_type and this not in NOT_DECLARED
+    if len(brackets.open) > 1:
+        return False
+    if brackets.in_body_of("enum"):
         return before in ("{", ",")
-    return depth == 1 and brackets.before == ("(", "*") and after == ")"  # static int (*name)(void)
+    return brackets.before == ("(", "*") and after == ")"
 
 
 def macros(text):
@@ -208,7 +211,7 @@ def renamed(text, names):
 def used(text):
     """The names in a file, but for those of members."""
     names, brackets = set(), Brackets()
-    for this, after in with_next(text):
+    for this, after, _ in with_next(text):
         if is_name(this) and not is_member(brackets, after):
             names.add(this)
         brackets.step(this)
@@ -386,9 +389,53 @@ def whole_source(root, lists):
     return "".join([*head, *internal_headers(files), *all_sources(files, lists)])
 
 
+# -- The self-test -------------------------------------------------------------------------------
+
+ONE = """#define TWICE(x) take(x) /* take */
+typedef struct reader {
+    struct reader *next;
+    int take, room[ROOM];
+    void (*run)(void *arg);
+} reader;
+enum { NONE, ROOM = 4 };
+static _Atomic(int) count = NONE, total;
+static int (*hook)(int first);
+static const kind own = {.take = take, .run = "take"};
+__attribute__((unused)) static int take(reader *from) { return from->take + from.run; }
+static reader *of(int *room) { return ROTA__CONTAINER(room, reader, take); }
+#ifndef ROTA_EXPLORE
+int rota__one(void) { return take(0); }
+#else
+int rota__two(void);
+#endif
+"""
+
+OTHER = """#define _GNU_SOURCE
+static int take, write, run;
+struct reader;
+"""
+
+
+def self_test():
+    names = {"reader", "NONE", "ROOM", "count", "total", "hook", "own", "take", "of"}
+    assert declared(ONE) == names, declared(ONE) ^ names
+    assert macros(ONE) == ["TWICE"]
+    one = unexplored(ONE)
+    assert "rota__one" in one and "rota__two" not in one and "#if" not in one
+    files = {"x/one.c": one, "x/other.c": OTHER}
+    rename_all(files)
+    expected = one
+    for old, new in ((" take(", " x_one_take("), ("= take", "= x_one_take"), ("reader", "x_one_reader")):
+        expected = expected.replace(old, new)
+    assert files["x/one.c"] == expected, files["x/one.c"]
+    assert "x_other_take, x_other_write, run" in files["x/other.c"]
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--self-test":
+        sys.exit(self_test())
     root, out = Path(__file__).resolve().parent.parent, Path(sys.argv[1])
     lists = (root / "CMakeLists.txt").read_text(encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
