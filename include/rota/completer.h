@@ -64,7 +64,7 @@ void rota_completer_run(rota_fj *task); /* for the macro alone */
 
 /* -- The count ------------------------------------------------------------------------------- */
 
-/* What it still waits for, which may be any int; NULL counts 0. */
+/* What a completer still waits for, which may be any int; NULL counts 0. */
 int rota_pending(const rota_completer *c);
 void rota_set_pending(rota_completer *c, int count);
 int rota_add_pending(rota_completer *c, int count);          /* what it was before */
@@ -73,13 +73,13 @@ int rota_take_pending(rota_completer *c); /* one less unless 0; what it was befo
 
 /* -- Completing ------------------------------------------------------------------------------ */
 
-/* One that it waits for has ended. Its count is 0: on_completion, then the same for its parent, and a
-   root is done. Else one less. */
+/* One that a completer waits for has ended. Its count is 0: on_completion, then the same for its
+   parent, and a root is done. Else one less. */
 void rota_try_complete(rota_completer *c);
 void rota_propagate_completion(rota_completer *c); /* without any on_completion */
 
-/* Completes it, whatever is pending: on_completion, then done; then rota_try_complete for its parent. If
-   it has not begun it never will. */
+/* Completes a completer, whatever is pending: on_completion, then done; then rota_try_complete for
+   its parent. If it has not begun it never will. */
 void rota_complete(rota_completer *c);
 
 /* A loop over those that become complete, in place of on_completion:

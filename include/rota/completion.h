@@ -25,13 +25,13 @@
 
 ROTA_BEGIN
 
-/* Makes one, whose tasks run in `ex`. */
+/* Makes a completion, whose tasks run in `ex`. */
 typedef struct rota_completion rota_completion; /* yours until rota_completion_free */
 
 int rota_completion_new(rota_executor *ex, rota_completion **out);
 
-/* Ends it: futures that nobody took are let go of, and tasks still under way end unobserved. No
-   thread may wait in it. The executor stays. */
+/* Ends a completion: futures that nobody took are let go of, and tasks still under way end
+   unobserved. No thread may wait in it. The executor stays. */
 void rota_completion_free(rota_completion *completion);
 
 /* Submits a call, as rota_submit_call does. With any status but ROTA_OK nothing will come out. */

@@ -99,7 +99,8 @@ int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out);
 
 /* -- More of one ----------------------------------------------------------------------------- */
 
-int rota_copy(rota_future *f, rota_future **out); /* ends as f; to end it does not touch f */
+/* A future that ends as f does; to end it does not touch f. */
+int rota_copy(rota_future *f, rota_future **out);
 
 /* From now on, cancelling `f`, which a call of this header made, cancels what it follows from, unless
    that is done; and so on, as far as those own theirs. ROTA_ENOTSUP for other futures. */

@@ -67,7 +67,7 @@ int rota_invoke_any(rota_executor *ex, const rota_call *calls, size_t n, rota_ns
 
 /* -- Ending ---------------------------------------------------------------------------------- */
 
-/* It takes nothing new, and runs what it has. May be repeated. */
+/* Takes nothing new, and runs what it has. May be repeated. */
 int rota_shutdown(rota_executor *ex);
 
 /*
@@ -90,7 +90,7 @@ void rota_task_list_free(rota_task_list *list); /* leaves it empty */
    of its own tasks, unless the timeout is less than ROTA_FOREVER. */
 int rota_await_termination(rota_executor *ex, rota_ns timeout);
 
-/* Where it is on its way to the end. The state only ever grows. */
+/* Where an executor is on its way to the end. The state only ever grows. */
 typedef enum rota_executor_state {
     ROTA_RUNNING,   /* takes tasks and runs them                             */
     ROTA_SHUTDOWN,  /* takes none, runs what is queued                       */

@@ -18,7 +18,7 @@
 ROTA_BEGIN
 
 /*
- * Makes an executor.
+ * Makes an executor, ready to use.
  *
  * fixed_pool           so many threads, and a queue without a bound. ROTA_EINVAL for 0.
  * single_thread        one thread: tasks run one at a time, in the order they were submitted. If a

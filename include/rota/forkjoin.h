@@ -56,8 +56,8 @@ typedef struct rota_forkjoin_options {
 } rota_forkjoin_options;
 
 /*
- * Makes a pool, without a thread as yet. ROTA_EINVAL for max_threads below parallelism, or what
- * cannot be. After rota_shutdown all that was submitted, and what that forks, still runs.
+ * Makes a fork/join pool, without a thread as yet. ROTA_EINVAL for max_threads below parallelism, or
+ * what cannot be. After rota_shutdown all that was submitted, and what that forks, still runs.
  * rota_shutdown_now leaves nothing: all that has not begun, also what is forked later, ends as
  * cancelled.
  */
@@ -108,7 +108,7 @@ bool rota_unfork(rota_fj *task);
    rota_unfork: true if it was the newest here, no one has it, and it has not run. It may be forked
    again. */
 
-/* Runs it in `ex` and waits: how a computation starts, from any thread, which takes part in the work
+/* Runs a task in `ex` and waits: how a computation starts, from any thread, which takes part in the work
    if fewer than `parallelism` others do. ROTA_EREJECTED after a shutdown, ROTA_ENOTSUP for another
    kind of executor; else what rota_join returns. Where there is no worker, and none to be had, the
    caller runs it. */
@@ -124,12 +124,12 @@ int rota_invoke_many(rota_fj *const *tasks, size_t n);
    last call counts, and 0 takes it back. */
 void rota_fj_fail(rota_fj *self, int code);
 
-/* Cancels it. True: it ends as cancelled, or has. If it runs already it goes on, is not done before
+/* Cancels a task. True: it ends as cancelled, or has. If it runs already it goes on, is not done before
    it has ended, and whoever joins it waits for that; a join that returns at the same moment may have
    missed it. */
 bool rota_fj_cancel(rota_fj *task);
 
-/* How it stands, without waiting; and once more. */
+/* How a task stands, without waiting; and once more. */
 bool rota_fj_is_done(const rota_fj *task);
 int rota_fj_error(const rota_fj *task); /* the code given to rota_fj_fail; 0 if it did not fail */
 void rota_fj_reset(rota_fj *task);      /* a done task may be forked again */

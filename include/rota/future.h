@@ -35,10 +35,10 @@ void rota_future_unref(rota_future *future);       /* NULL is allowed */
 /* -- Waiting --------------------------------------------------------------------------------- */
 
 /*
- * Waits for the end: ROTA_OK with the result, ROTA_EFAILED, ROTA_ECANCELED; ROTA_EINTERRUPTED; and
- * the timed one ROTA_ETIMEDOUT. `result` may be NULL; what it is set to lives as long as your
- * reference. A future that is done answers at once, the same to all and every time, also to a thread
- * that is interrupted.
+ * Waits for the end of a task: ROTA_OK with the result, ROTA_EFAILED, ROTA_ECANCELED;
+ * ROTA_EINTERRUPTED; and the timed one ROTA_ETIMEDOUT. `result` may be NULL; what it is set to lives
+ * as long as your reference. A future that is done answers at once, the same to all and every time,
+ * also to a thread that is interrupted.
  *
  * A pool's own worker that waits for a task still in that pool's queue runs it there and then -
  * also when it waits through invoke_all, invoke_any, a completion or a future composed of such
@@ -52,7 +52,7 @@ int rota_future_get_timed(rota_future *future, rota_ns timeout, void **result);
 
 /* -- Looking --------------------------------------------------------------------------------- */
 
-/* How far it is, without waiting. */
+/* How far a task is, without waiting. */
 typedef enum rota_future_state {
     ROTA_FUTURE_PENDING, /* not started, or between two runs of a periodic task */
     ROTA_FUTURE_RUNNING,
@@ -76,7 +76,7 @@ int rota_future_fd(rota_future *future, int *fd);
 /* -- Ending it early ------------------------------------------------------------------------- */
 
 /*
- * Cancels it: true if this call did. A queued task then never runs. One that runs already goes on
+ * Cancels a task: true if this call did. A queued task then never runs. One that runs already goes on
  * to its end unseen; cancel_now also interrupts it. Neither waits for that.
  */
 bool rota_future_cancel(rota_future *future);

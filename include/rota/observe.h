@@ -32,8 +32,8 @@ ROTA_BEGIN
 /* -- Histograms ------------------------------------------------------------------------------ */
 
 /*
- * A histogram of times, from 0 to more than a day, each in a bucket that is at most 1/8 as wide as its
- * value, so a quantile is at most 1/16 off. All zero is an empty one. Plain memory: it is copied by
+ * A histogram of times, from 0 to more than a day. Each is in a bucket that is at most 1/8 as wide as
+ * its value, so a quantile is at most 1/16 off. All zero is an empty one. Plain memory: it is copied by
  * assignment, and not for several threads at once.
  */
 enum { ROTA_HISTOGRAM_BUCKETS = 400 };
@@ -78,8 +78,8 @@ int rota_executors_print(FILE *file); /* a line for each: its name, and rota_exe
 /* -- Figures --------------------------------------------------------------------------------- */
 
 /*
- * Begins or ends to observe. On: from now on tasks are timed, and counted by name. Off: what is known
- * stays. ROTA_ENOMEM; ROTA_OK also if it is so already.
+ * Begins to observe, or ends it. On: from now on tasks are timed, and counted by name. Off: what is
+ * known stays. ROTA_ENOMEM; ROTA_OK also if it is so already.
  */
 int rota_observe(bool on);
 bool rota_is_observing(void);
@@ -125,7 +125,7 @@ typedef bool rota_task_visitor(const rota_task_figures *figures, void *ctx);
 int rota_figures_by_task(rota_executor *ex, rota_task_visitor *visit, void *ctx);
 
 /*
- * All of it in the text format of Prometheus, version 0.0.4. To a buffer: as snprintf, the length of
+ * All figures in the text format of Prometheus, version 0.0.4. To a buffer: as snprintf, the length of
  * all of it, which a moment later may be another; negative: a status. To a file or a descriptor:
  * ROTA_OK, ROTA_ENOMEM, or ROTA_EIO with errno set.
  */
@@ -150,7 +150,7 @@ typedef struct rota_recorder_options {
     void *reserved[4];
 } rota_recorder_options;
 
-/* Starts afresh; NULL: all zero. ROTA_EBUSY: it runs already. ROTA_EINVAL, ROTA_ENOMEM. */
+/* Starts the recorder, afresh; NULL: all zero. ROTA_EBUSY: it runs already. ROTA_EINVAL, ROTA_ENOMEM. */
 int rota_recorder_start(const rota_recorder_options *options);
 int rota_recorder_stop(void); /* what was recorded stays; ROTA_OK also if it does not run */
 

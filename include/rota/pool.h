@@ -103,7 +103,8 @@ typedef struct rota_hooks {
  * keep_alive           an idle thread above core goes after this long; 0: 60 s; 1: at once
  * core_may_time_out    core threads go, too
  * queue                the pool's from now on, if ROTA_OK; NULL: a linked queue without a bound
- * on_reject            NULL: rota_reject_abort
+ * on_reject            NULL: rota_reject_abort; it is given reject_ctx
+ * threads, hooks       as above
  * strict_wait          a worker that waits for a queued task of its own pool just waits
  */
 typedef struct rota_pool_options {
@@ -145,7 +146,8 @@ int rota_pool_prestart_one(rota_executor *ex, unsigned *started);
 
 /* -- The queue ------------------------------------------------------------------------------- */
 
-rota_queue *rota_pool_queue(rota_executor *ex); /* of rota_task: to look at, not to take from */
+/* The pool's queue, of rota_task: to look at, not to take from. */
+rota_queue *rota_pool_queue(rota_executor *ex);
 
 /* Takes a task out of the queue. True: it was there, never runs, and its future is cancelled. */
 bool rota_pool_remove(rota_executor *ex, rota_future *future);

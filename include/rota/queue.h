@@ -31,7 +31,7 @@
 
 ROTA_BEGIN
 
-/* A queue of pointers, of one of the kinds below. */
+/* A queue of pointers, of whatever kind. */
 typedef struct rota_queue rota_queue; /* yours until rota_queue_free, or a pool takes it over */
 
 /* -- Kinds ----------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ bool rota_queue_remove(rota_queue *queue, const void *element);
 size_t rota_queue_drain(rota_queue *queue, void **elements, size_t max);
 
 /*
- * Removes those for which `which` is true, or all, due or not, with NULL: how many. It is asked once
+ * Removes elements that `which` is true for, or all, due or not, with NULL: how many. It is asked once
  * about each element, with the queue locked, and must not call it.
  */
 size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void *ctx), void *ctx);

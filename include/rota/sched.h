@@ -59,8 +59,8 @@ typedef struct rota_sched_options {
     void *reserved[8];
 } rota_sched_options;
 
-/* Makes a pool, without a thread as yet. ROTA_EINVAL for a negative keep_alive, or threads that cannot
-   be. */
+/* Makes a scheduled pool, without a thread as yet. ROTA_EINVAL for a negative keep_alive, or threads
+   that cannot be. */
 int rota_sched_new(const rota_sched_options *options, rota_executor **out);
 
 /* The policies can be changed while it runs, also after rota_shutdown, on what is queued then. */
@@ -96,7 +96,7 @@ int rota_schedule_at_fixed_rate(rota_executor *ex, rota_fn *fn, void *arg, rota_
 int rota_schedule_with_fixed_delay(rota_executor *ex, rota_fn *fn, void *arg, rota_ns initial_delay,
                                    rota_ns delay, rota_future **out);
 
-/* All of these with a call in full. period > 0: fixed rate; < 0: a fixed delay of -period; 0: once. */
+/* Any of these, with a call in full. period > 0: fixed rate; < 0: a fixed delay of -period; 0: once. */
 int rota_schedule_call(rota_executor *ex, const rota_call *call, rota_ns initial_delay,
                        rota_ns period, rota_future **out);
 
@@ -107,7 +107,7 @@ int rota_schedule_skipping(rota_executor *ex, const rota_call *call, rota_ns ini
 
 /* -- Futures --------------------------------------------------------------------------------- */
 
-/* Of a scheduled task: when it runs next, and whether again and again. */
+/* When a scheduled task runs next, and whether again and again. */
 rota_ns rota_future_delay(const rota_future *future); /* until the next run; negative: overdue;
                                                          ROTA_FOREVER: of no scheduled pool */
 bool rota_future_is_periodic(const rota_future *future);

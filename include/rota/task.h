@@ -52,9 +52,11 @@ typedef struct rota_call {
     void *reserved[3]; /* NULL in a call of yours; not to be read */
 } rota_call;
 
-/* A task in an executor's hands, as hooks, rejection handlers and rota_shutdown_now see it. */
-typedef struct rota_task rota_task;     /* to be run, discarded or passed on, once */
+/* The result of a task that may not have run yet: rota/future.h. */
 typedef struct rota_future rota_future; /* counted: rota_future_unref what you were given */
+
+/* A task in an executor's hands, as hooks, rejection handlers and rota_shutdown_now see it. */
+typedef struct rota_task rota_task; /* to be run, discarded or passed on, once */
 
 const rota_call *rota_task_call(const rota_task *task); /* good as long as the task is yours */
 rota_future *rota_task_future(const rota_task *task);   /* borrowed; NULL: rota_execute's task */
