@@ -63,7 +63,7 @@ enum {
     ROTA_EAGAIN = -3,       /* the system refused a thread, a descriptor or, late, memory         */
     ROTA_EREJECTED = -4,    /* the executor is shut down, or saturated, and did not take the task */
     ROTA_ECANCELED = -5,    /* the task was cancelled                                             */
-    ROTA_EFAILED = -6,      /* the task failed: rota_future_error tells its own code              */
+    ROTA_EFAILED = -6,      /* the task failed: rota_future_error or rota_fj_error tells its code */
     ROTA_ETIMEDOUT = -7,    /* the time given ran out                                             */
     ROTA_EINTERRUPTED = -8, /* the calling thread was interrupted while it waited                 */
     ROTA_EDEADLOCK = -9,    /* the call would wait for the caller itself                          */

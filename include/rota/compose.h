@@ -38,6 +38,7 @@ ROTA_BEGIN
 
 /* -- Steps ----------------------------------------------------------------------------------- */
 
+/* The functions of steps: given `arg`, and what there is to work on. */
 typedef void *rota_then_fn(void *value, void *arg);
 typedef rota_future *rota_chain_fn(void *value, void *arg); /* gives its reference away */
 typedef void *rota_both_fn(void *first, void *second, void *arg);

@@ -65,8 +65,8 @@ int rota_forkjoin_new(const rota_forkjoin_options *options, rota_executor **out)
 
 /* -- Tasks ----------------------------------------------------------------------------------- */
 
-typedef struct rota_fj rota_fj; /* in memory of yours: there until it is joined */
-typedef void rota_fj_fn(rota_fj *self);
+typedef struct rota_fj rota_fj;         /* in memory of yours: there until it is joined */
+typedef void rota_fj_fn(rota_fj *self); /* what it does */
 
 /*
  * A task in your own memory, as a rule on the stack of the function that joins it. Make it the first

@@ -104,7 +104,7 @@ typedef struct rota_hooks {
  * core_may_time_out    core threads go, too
  * queue                the pool's from now on, if ROTA_OK; NULL: a linked queue without a bound
  * on_reject            NULL: rota_reject_abort; it is given reject_ctx
- * threads, hooks       as above
+ * threads, hooks       rota_threads and rota_hooks
  * strict_wait          a worker that waits for a queued task of its own pool just waits
  */
 typedef struct rota_pool_options {
