@@ -38,6 +38,17 @@ grep -q ' T rota_future_get$' "$tmp/log" || fail "$static is empty"
 ! grep -E ' T rota__(fault|cache_flush|clock_replace)' "$tmp/log" || fail "this is for tests alone"
 ! grep -E ' [A-Z] [^r]' "$tmp/log" | grep -v ' V DW\.ref\.' || fail "not a name of rota's"
 
+say manual pages
+man=$prefix/share/man
+if grep -q '^ROTA_MAN:BOOL=ON' "$build/CMakeCache.txt"; then
+    for name in $(sed -n 's/^ *\(rota_[a-z]\w*\);.*/\1/p' "$root/rota.map") rota_pool_options ROTA_MS; do
+        [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
+    done
+    if command -v mandb >/dev/null; then # man-db's man, not a stand-in
+        quietly man -M "$man" -w rota_submit ROTA_MS 7 rota rota-pool
+    fi
+fi
+
 say pkg-config
 cp -R "$root/tests/consumers" "$tmp/consumers"
 quietly make -C "$tmp/consumers/pkgconfig"

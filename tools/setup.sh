@@ -38,6 +38,7 @@ for word; do
         need cppcheck command -v cppcheck
         need musl-tools command -v musl-gcc
         need libclang-rt-14-dev sh -c 'ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*'
+        need mandoc command -v mandoc
         need strace command -v strace
         need stress-ng command -v stress-ng
         need systemtap-sdt-dev sh -c 'echo "#include <sys/sdt.h>" | gcc -E -'

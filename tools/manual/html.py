@@ -95,6 +95,8 @@ def index(reference):
 def write_html(reference, man, out):
     """From the pages in man to out."""
     out.mkdir(parents=True, exist_ok=True)
+    for old in out.glob("*.html"):  # there may be fewer than last time
+        old.unlink()
     for path in sorted(man.glob("man?/*")):
         page, target = path.name, target_of(reference, path.name)
         made = convert(reference, path) if page == target else redirect(path.stem, target)
