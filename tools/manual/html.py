@@ -71,11 +71,22 @@ def redirect(name, target):
 
 # -- The index -----------------------------------------------------------------------------------
 
+def line_of(page, name):
+    """What the index says of a name: at least what it is."""
+    line = page.line_of(name)
+    kind = page.declaration_of(name).kind
+    if line:
+        return html.escape(upper_first(line))
+    if kind == "function":
+        return f"<code>{html.escape(' '.join(page.declaration_of(name).code.split()))}</code>"
+    return "A macro" if kind == "macro" else "A type" if name.startswith("rota_") else "A constant"
+
+
 def rows_of(page):
     for name in page.names:
         first = ' class="first"' if name == page.name else ""
         yield (f'<dt{first}><a href="{page.name}.3.html"><code>{name}</code></a></dt>'
-               f"<dd{first}>{html.escape(page.line_of(name))}</dd>")
+               f"<dd{first}>{line_of(page, name)}</dd>")
 
 
 def part_of(reference, header):

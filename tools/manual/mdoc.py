@@ -229,10 +229,7 @@ class Writer:
             lines.append(f".It Bq Dv ROTA_{code}")
             if len(functions) < len(status):
                 lines += [*listed(functions)[:-1], f"{listed(functions)[-1]} :"]
-            first, *more = self.reference.meaning_of(code, functions)
-            lines += self.text(f"{upper_first(first)}.")
-            for text in more:
-                lines += self.text(text)
+            lines += self.text(upper_first(" ".join(self.reference.meaning_of(code, functions, page))))
         return [*lines, ".El"]
 
     def ownership(self, page):

@@ -14,6 +14,7 @@ CLAUSE_END = re.compile(r"[.:;](?:\s|$)")
 WAITS = {"EINTERRUPTED", "ETIMEDOUT", "EDEADLOCK"}
 TEXT_PARAMETERS = re.compile(r"\bchar \*\w+, size_t \w+")
 NOT_CALLED = "for the macro alone"
+WHEN = r"(?:for|when|while|once|from|if|unless|after)"
 OF_THREADS = re.compile(r"\bthreads at once\b")
 
 
@@ -145,6 +146,15 @@ class Errors:
 
 # -- All of it -----------------------------------------------------------------------------------
 
+def occasions(code, prose):
+    """`ROTA_EBUSY while a thread waits in it.` is one for EBUSY."""
+    pattern = re.compile(rf"ROTA_{code} ({WHEN}\b.*?)(?:,? (?:and )?ROTA_E[A-Z]+\b.*|[.;:](?:\s.*)?)$")
+    for sentence in prose:
+        found = pattern.search(sentence)
+        if found:
+            yield f"Here: {found[1]}."
+
+
 def in_order_of_need(headers):
     """What is included comes before what includes it."""
     included = {one.name: one.includes for one in headers}
@@ -222,8 +232,10 @@ class Reference:
         known = [code for code in found if f"ROTA_{code}" in order]
         return {code: found[code] for code in sorted(known, key=lambda code: order.index(f"ROTA_{code}"))}
 
-    def meaning_of(self, code, functions):
-        texts = [self.meanings[f"ROTA_{code}"]]
+    def meaning_of(self, code, functions, page):
+        """What it means everywhere, what the page says of it, and what holds for calls that wait."""
+        paragraphs = [block for block in page.main.blocks + page.main.notes if isinstance(block, Paragraph)]
+        texts = [self.meanings[f"ROTA_{code}"] + ".", *occasions(code, prose_of(paragraphs))]
         if any(WAITS & set(self.errors.of(name)) for name in functions):
             texts.append(self.note_on_waiting(code))
         return [text for text in texts if text]
