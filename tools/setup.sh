@@ -42,6 +42,11 @@ for word; do
         need strace command -v strace
         need stress-ng command -v stress-ng
         need systemtap-sdt-dev sh -c 'echo "#include <sys/sdt.h>" | gcc -E -'
+        need abigail-tools command -v abidiff
+        need meson command -v meson
+        need debhelper command -v dh
+        need dpkg-dev command -v dpkg-buildpackage
+        need lintian command -v lintian
         ;;
     night)
         for architecture in arm64 i386; do
