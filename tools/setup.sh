@@ -45,7 +45,7 @@ for word; do
         need abigail-tools command -v abidiff
         need meson command -v meson
         need debhelper command -v dh
-        need dpkg-dev command -v dpkg-buildpackage
+        need build-essential dpkg -s build-essential
         need lintian command -v lintian
         ;;
     night)
