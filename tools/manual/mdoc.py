@@ -7,7 +7,7 @@ from manual.comments import Code, Table, lower_first, prose_of, sentences, upper
 from manual.headers import FUNCTION
 from manual.pages import example_of, first_clause, split_parameters
 
-WIDTH = 90
+WIDTH = 78
 NAME = r"(?:rota|ROTA)_\w+"
 SPECIAL = re.compile(rf"(?<!\S)(?P<before>[(\[\"*]*)"
                      rf"(?P<word>`[^`]+`|rota/\w+\.h|{NAME}(?:\.\w+|\([^()]*\))?)(?P<after>\S*)")
