@@ -8,7 +8,8 @@
  *       of them sees the other.
  *   W2  While somebody searches nobody is woken: who searches looks at everything
  *       after it was counted. The last that ends a search with something wakes the
- *       next; one that ends it without sleeps, by W1.
+ *       next, if there is more, also if that is private; one that ends it without
+ *       sleeps, by W1.
  *   W3  No more than `parallelism` are woken or made. Who blocks is not active, and
  *       looks around after it has stopped being so, as in W1.
  *   W4  A worker goes from sleeping to awake with the lock held, so `threads`,
@@ -51,6 +52,25 @@ bool rota__crew_has_work(rota__fj_pool *pool)
             return true;
     }
     return false;
+}
+
+static bool is_something_hidden(rota__fj_pool *pool)
+{
+    uint32_t made = rota__load_acquire(&pool->made);
+
+    for (uint32_t i = 0; i < made; i++) {
+        if (rota__deque_has_private(&rota__load_relaxed(&pool->workers[i])->deque))
+            return true;
+    }
+    return false;
+}
+
+/* What is private is in its owner's cache: not looked at without need. */
+bool rota__crew_has_more(rota__fj_pool *pool)
+{
+    return rota__crew_has_work(pool)
+           || (rota__crowd_get(rota__load_relaxed(&pool->crowd), FJ_ACTIVE) < pool->parallelism
+               && is_something_hidden(pool));
 }
 
 /* -- Workers in memory ---------------------------------------------------- */
@@ -273,15 +293,20 @@ void rota__crew_insist(rota__fj_pool *pool)
     rota__fj_settle(pool);
 }
 
-void rota__crew_hand_on(rota__fj_pool *pool)
+static void hand_on(rota__fj_pool *pool, bool has_more)
 {
-    if (rota__fj_pool_state(pool) < ROTA_STOP && rota__crew_has_work(pool)
-        && needs_one(pool, crowd_of(pool))) {
+    if (rota__fj_pool_state(pool) < ROTA_STOP && has_more && needs_one(pool, crowd_of(pool))) {
         if (rota__crew_call_locked(pool) == ROTA_OK)
             return;
         rota__mutex_lock(&pool->lock);
     }
     rota__crew_insist(pool);
+}
+
+/* Who was idle has tried to get what is private: nobody else is made for that. */
+void rota__crew_hand_on(rota__fj_pool *pool)
+{
+    hand_on(pool, rota__crew_has_work(pool));
 }
 
 /* -- Searching and sleeping ----------------------------------------------- */
@@ -296,7 +321,7 @@ void rota__crew_found(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
     uint64_t before = rota__sub_acq_rel(&pool->crowd, FJ_SEARCHING);
 
-    if (rota__crowd_get(before, FJ_SEARCHING) == 1 && rota__crew_has_work(pool))
+    if (rota__crowd_get(before, FJ_SEARCHING) == 1 && rota__crew_has_more(pool))
         rota__crew_call(pool); /* W2 */
 }
 
@@ -352,17 +377,6 @@ bool rota__crew_force(rota__fj_pool *pool)
     }
     rota__store_release(&pool->forcing, 0); /* pairs with the one above, on another thread */
     return has_forced;
-}
-
-static bool is_something_hidden(rota__fj_pool *pool)
-{
-    uint32_t made = rota__load_acquire(&pool->made);
-
-    for (uint32_t i = 0; i < made; i++) {
-        if (rota__deque_has_private(&rota__load_relaxed(&pool->workers[i])->deque))
-            return true;
-    }
-    return false;
 }
 
 /* True: it goes on, as a searcher. */
@@ -458,7 +472,7 @@ int rota__crew_block(rota__fj_worker *worker, bool needs_stand_in)
     }
     if (status != ROTA_OK)
         rota__crew_unblock(worker);
-    else if (rota__crew_has_work(pool))
+    else if (rota__crew_has_more(pool))
         rota__crew_call(pool); /* W3 */
     return status == ROTA_ENOMEM ? ROTA_EAGAIN : status;
 }
@@ -503,5 +517,5 @@ void rota__crew_exit(rota__fj_worker *worker)
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);
     rota__crew_place_is_free(pool);
     put_worker(pool, worker);
-    rota__crew_hand_on(pool);
+    hand_on(pool, rota__crew_has_more(pool));
 }

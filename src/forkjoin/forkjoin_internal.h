@@ -378,6 +378,9 @@ bool rota__crew_force(rota__fj_pool *pool);
 
 bool rota__crew_has_work(rota__fj_pool *pool); /* that is public, or came from outside */
 
+/* That, or something private for one who could still be called, and gets it by a request or by force. */
+bool rota__crew_has_more(rota__fj_pool *pool);
+
 void rota__crew_search(rota__fj_worker *worker);
 void rota__crew_found(rota__fj_worker *worker); /* ends a search that found something */
 bool rota__crew_sleep(rota__fj_worker *worker); /* ends one that did not; false: it is to leave */

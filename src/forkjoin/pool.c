@@ -73,6 +73,7 @@ static int execute_here(rota__fj_worker *worker, rota_task *task)
         return ROTA_EREJECTED;
     if (!rota__deque_push(&worker->deque, rota__entry_of(task)))
         return ROTA_ENOMEM;
+    rota__deque_publish(&worker->deque); /* FJ-14: it need not be joined here */
     rota__fj_answer(worker);
     return ROTA_OK;
 }

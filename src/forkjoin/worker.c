@@ -159,6 +159,14 @@ static uint32_t next_random(rota__fj_worker *worker)
     return worker->random = x;
 }
 
+/* It was the last that is public: what its owner forks next is for those who sleep. */
+static void ask_for_more(const rota__fj_pool *pool, rota__deque *deque)
+{
+    if (rota__crowd_get(rota__load_relaxed(&pool->crowd), FJ_ACTIVE) < pool->parallelism
+        && !rota__deque_has_public(deque))
+        rota__deque_request(deque);
+}
+
 /* From a random start, so that thieves do not all come to the same one: FJ-11. */
 static rota_fj *steal_from_any(rota__fj_worker *worker)
 {
@@ -175,6 +183,7 @@ static rota_fj *steal_from_any(rota__fj_worker *worker)
         if (entry != NULL) {
             rota__store_relaxed(&worker->steals, rota__load_relaxed(&worker->steals) + 1);
             rota__trace_steal(&pool->executor);
+            ask_for_more(pool, &victim->deque);
             return entry;
         }
         rota__deque_request(&victim->deque);
@@ -369,7 +378,7 @@ static void leave_torn(void *arg)
     rota__sub_acq_rel(&worker->pool->crowd,
                       worker->has_started ? FJ_ACTIVE : FJ_SEARCHING + FJ_ACTIVE);
     rota__crew_place_is_free(worker->pool);
-    if (rota__crew_has_work(worker->pool))
+    if (rota__crew_has_more(worker->pool))
         rota__crew_call(worker->pool);
     leave(worker);
     rota__visit_end(&visit);

@@ -209,6 +209,78 @@ static void a_task_is_stolen_though_its_owner_never_answers(void **state)
     assert_ok(rota_close(pool));
 }
 
+enum { PLACES = 4 };
+
+struct meeting {
+    rota_fj task;
+    atomic_uint *arrived;
+};
+
+/* Ends when as many are here as there are places. */
+static void *meet(void *arrived)
+{
+    atomic_fetch_add((atomic_uint *)arrived, 1);
+    test_await_count(arrived, PLACES);
+    return NULL;
+}
+
+static void meet_forked(rota_fj *task)
+{
+    meet(((struct meeting *)task)->arrived);
+}
+
+static void fork_and_meet(void *arg)
+{
+    atomic_uint arrived = 0;
+    struct meeting others[PLACES - 1];
+
+    for (int i = 0; i < PLACES - 1; i++) {
+        others[i] = (struct meeting){ROTA_FJ(meet_forked), &arrived};
+        rota_fork(&others[i].task);
+    }
+    meet(&arrived);
+    for (int i = PLACES - 1; i-- > 0;)
+        test_check(rota_join(&others[i].task) == ROTA_OK);
+}
+
+/* FJ-13, FJ-14: though most of them are private, and their owner never answers. By force, as above. */
+static void what_is_forked_is_for_all_who_are_idle(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(PLACES);
+
+#ifndef __SANITIZE_THREAD__
+    if (test_is_linux()) {
+        test_fj_inside(pool, fork_and_meet, NULL);
+        test_fj_taking_part(pool, fork_and_meet, NULL);
+    }
+#else
+    (void)fork_and_meet;
+#endif
+    assert_ok(rota_close(pool));
+}
+
+static void submit_and_meet(void *pool)
+{
+    static atomic_uint arrived; /* the others may be the last to look */
+
+    atomic_store(&arrived, 0);
+    for (int i = 0; i < PLACES - 1; i++)
+        test_check(rota_execute(pool, meet, &arrived) == ROTA_OK);
+    meet(&arrived);
+}
+
+/* FJ-13, FJ-14 */
+static void what_a_worker_submits_is_for_all_who_are_idle(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(PLACES);
+
+    for (int i = 0; i < 5; i++) {
+        test_fj_inside(pool, submit_and_meet, pool);
+        assert_ok(rota_await_quiescence(pool, ROTA_FOREVER));
+    }
+    assert_ok(rota_close(pool));
+}
+
 static void who_asks_nothing_gets_no_figures(void **state)
 {
     rota_executor *pool = test_forkjoin_of(1);
@@ -310,6 +382,8 @@ int main(void)
         test_with_memory(figures_tell_what_is_there),
         test_with_memory(steals_are_counted),
         test_with_memory(a_task_is_stolen_though_its_owner_never_answers),
+        test_with_memory(what_is_forked_is_for_all_who_are_idle),
+        test_with_memory(what_a_worker_submits_is_for_all_who_are_idle),
         test_with_memory(who_asks_nothing_gets_no_figures),
         test_with_memory(a_line_describes_it),
         test_with_memory(settings_of_thread_pools_are_not_supported),

@@ -65,6 +65,7 @@ static void wait_for(int i)
 {
     while (rota__load_acquire(&ran[i]) == 0)
         rota__os_wait(&ran[i], 0, ROTA_FOREVER);
+    rota__os_wake(&ran[i]); /* the next who waits for it */
 }
 
 static void execute(void *i)
@@ -331,6 +332,64 @@ EXPLORE(a_task_is_forked_by_an_owner_that_does_not_answer)
     ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
     ex_check(rota_close(pool) == ROTA_OK);
     ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+static void wait_for_the_last(rota_fj *self)
+{
+    wait_for(TASKS - 1);
+    leaf(self);
+}
+
+/* More than a chunk holds: the last goes the long way, and something is public by then. */
+static void fork_three_and_wait(rota_fj *self)
+{
+    node first = NODE(wait_for_the_last, 1);
+    node second = NODE(leaf, 2);
+    node third = NODE(leaf, 3);
+
+    (void)self;
+    rota_fork(&first.task);
+    rota_fork(&second.task);
+    rota_fork(&third.task);
+    wait_for(3);
+    ex_check(rota_join(&third.task) == ROTA_OK);
+    ex_check(rota_join(&second.task) == ROTA_OK);
+    ex_check(rota_join(&first.task) == ROTA_OK);
+}
+
+/* FJ-13, W2: who takes the one that is public calls another for those that are not. */
+EXPLORE(a_thief_waits_for_what_its_victim_has_kept)
+{
+    node root = NODE(fork_three_and_wait, 0);
+
+    begin((rota_forkjoin_options){.parallelism = 3});
+    ex_check(rota_invoke(pool, &root.task) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) == 1 && runs(2) == 1 && runs(3) == 1);
+}
+
+static void *wait_for_the_next(void *i)
+{
+    wait_for((int)(uintptr_t)i + 1);
+    return run(i);
+}
+
+static void *submit_two_and_wait(void *i)
+{
+    ex_check(rota_execute(pool, wait_for_the_next, NUMBER(1)) == ROTA_OK);
+    ex_check(rota_execute(pool, run, NUMBER(2)) == ROTA_OK);
+    wait_for(2);
+    return run(i);
+}
+
+/* FJ-14: the same for what a worker submits, whatever the system can do. */
+EXPLORE(a_task_waits_for_one_that_its_worker_has_submitted_since)
+{
+    begin((rota_forkjoin_options){.parallelism = 3});
+    ex_check(rota_execute(pool, submit_two_and_wait, NUMBER(0)) == ROTA_OK);
+    wait_for(0);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1 && runs(2) == 1);
 }
 
 static void *wait_twice(void *unused)
