@@ -133,6 +133,7 @@ PLANTED = [
     ("include/rota/a.h", "void rota_thing_free", "int rota_thing_free", "rota_thing_free is not in errors.txt"),
     ("include/rota/a.h", " /* yours until rota_thing_free */", "", "who owns a rota_thing?"),
     ("include/rota/a.h", "NULL is allowed", "see rota_think", "there is no rota_think"),
+    ("include/rota/a.h", "NULL is allowed", "see rota/b.h", "there is no rota/b.h"),
     ("include/rota/a.h", "/* Things. */\n", "", "rota_thing: no line says what it is about"),
     ("include/rota/base.h", " * Threads   Any thread.\n", "", "rota_thing_new: nothing is said of threads"),
     ("include/rota/base.h", " * Memory    It is copied.\n", "", "do not tell of Memory"),
@@ -150,8 +151,15 @@ def complaints_of(files):
         return check_all(Path(root))
 
 
+def finds_broken_links():
+    with tempfile.TemporaryDirectory() as out:
+        Path(out, "a.3.html").write_text('<a href="a.3.html#NAME">a</a> <a href="b.3.html">b</a>')
+        return list(html.broken_links(Path(out))) == ["a.3.html: the link to b.3 leads nowhere"]
+
+
 def self_test():
     wrong = [f"wrong alarm: {complaint}" for complaint in complaints_of(CLEAN)]
+    wrong += [] if finds_broken_links() else ["a broken link was missed"]
     for name, old, new, expected in PLANTED:
         planted = CLEAN[name].replace(old, new)
         found = complaints_of({**CLEAN, name: planted})

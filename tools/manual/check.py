@@ -7,7 +7,7 @@ import subprocess
 from manual.comments import prose_of
 from manual.headers import FUNCTION
 
-NAME = re.compile(r"(?<![\w/])rota_[a-z]\w*")
+NAME = re.compile(r"(?<![\w/])(?:rota_[a-z]\w*|rota/\w+\.h)")
 
 
 def said_of(page):
@@ -58,7 +58,7 @@ def of_conventions(reference):
 
 
 def of_mentions(reference):
-    known = set(reference.page_of)
+    known = set(reference.page_of) | {header.name for header in reference.headers}
     for header in reference.headers:
         texts = prose_of(header.blocks)
         texts += [text for page in reference.pages_of(header) for text in said_of(page)]
