@@ -370,6 +370,8 @@ static void without_descriptors_clients_wait(void **state)
 {
     int taken[20];
 
+    if (TEST_IS_EMULATED)
+        skip();
     take_descriptors(taken, 20);
     refuses_for_a_while();
     close_all(taken, 20);
@@ -380,6 +382,8 @@ static void without_a_descriptor_there_is_no_trace(void **state)
 {
     int taken[20];
 
+    if (TEST_IS_EMULATED)
+        skip();
     take_descriptors(taken, 20);
     struct rlimit usual = client_limit_descriptors(2);
     client_gets(CLIENT_GET("/trace"), 503);
@@ -391,6 +395,8 @@ static void without_a_descriptor_there_is_no_trace(void **state)
 /* So few descriptors that poll refuses to wait for as many. */
 static void when_nothing_can_be_waited_for_clients_wait(void **state)
 {
+    if (TEST_IS_EMULATED)
+        skip();
     refuses_for_a_while();
 
     struct rlimit usual = client_limit_descriptors(1);
