@@ -8,8 +8,7 @@ function(rota_warnings target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic
         -Wshadow -Wconversion -Wsign-conversion
-        -Wstrict-prototypes -Wmissing-prototypes
         -Wcast-qual -Wvla -Wformat=2 -Wimplicit-fallthrough -Wundef
-        -Werror=implicit-function-declaration
+        "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes;-Werror=implicit-function-declaration>"
         $<$<BOOL:${ROTA_WERROR}>:-Werror>)
 endfunction()
