@@ -42,6 +42,10 @@ for word; do
         need strace command -v strace
         need stress-ng command -v stress-ng
         need systemtap-sdt-dev sh -c 'echo "#include <sys/sdt.h>" | gcc -E -'
+        need wrk command -v wrk
+        need libglib2.0-dev pkg-config --exists glib-2.0
+        need libuv1-dev pkg-config --exists libuv
+        need libevent-dev pkg-config --exists libevent
         need abigail-tools command -v abidiff
         need meson command -v meson
         need debhelper command -v dh
