@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks what the documents say: names that they use exist, links lead somewhere, C in them compiles and
-runs.
+runs, or is what an example says. Checks the examples, too: each is listed, and short.
 
 check_docs.py ROOT LIBRARY    LIBRARY: librota.so, to link programs with
 check_docs.py --self-test     plants one mistake of each kind and looks whether it is found
@@ -12,26 +12,30 @@ rest of a file that includes <rota/rota.h>. A comment right before the block can
 <!-- before: CODE -->   what the block needs, and the reader does not
 <!-- inside: CODE -->   the same, and the block is the body of a function
 <!-- needs: WORDS -->   options of the compiler, and packages that pkg-config knows, or it is left out
+<!-- from: FILE -->     lines of this file, which the tests build; more or less indented, all of them
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
             "-Wno-unused-variable"]
-BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:|needs:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
-                   r"```c\n(?P<code>.*?)\n```", re.S)
+BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:|needs:|from:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
+                   r"```(?P<language>c|cpp)\n(?P<code>.*?)\n```", re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NAME = re.compile(r"(?<![\w-])(?:rota|ROTA)_[A-Za-z]\w*")
+LONGEST_EXAMPLE = 80  # lines
 NOT_IN_HEADERS = {"ROTA_SEED", "ROTA_TEST_PUBLIC"}  # of the tests
 
 
 def documents(root):
     found = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
-    return [path for path in found if path.exists()] + sorted(root.glob("docs/**/*.md"))
+    found = [path for path in found if path.exists()]
+    return found + sorted(root.glob("docs/**/*.md")) + sorted(root.glob("examples/*.md"))
 
 
 def names_in(root):
@@ -80,9 +84,44 @@ def compile_block(root, library, block, options, work):
     return is_program, subprocess.run(command, capture_output=True, text=True)
 
 
+def is_quoted(code, source):
+    """Are these lines of the source, one after the other?"""
+    code, lines = textwrap.dedent(code), source.split("\n")
+    count = code.count("\n") + 1
+    return any(textwrap.dedent("\n".join(lines[at:at + count])) == code for at in range(len(lines)))
+
+
+def check_quotes(root, path, text):
+    complaints = []
+    for block in BLOCK.finditer(text):
+        line, name = text.count("\n", 0, block.start("code")) + 1, (block["extra"] or "").strip()
+        if block["how"] != "from:":
+            if block["language"] == "cpp":
+                complaints.append(f"{path}:{line}: C++ must be quoted from an example")
+        elif not (root / name).exists():
+            complaints.append(f"{path}:{line}: there is no {name}")
+        elif not is_quoted(block["code"], (root / name).read_text()):
+            complaints.append(f"{path}:{line}: this is not in {name}")
+    return complaints
+
+
+def check_examples(root):
+    complaints, index = [], root / "examples/README.md"
+    listed = index.read_text() if index.exists() else ""
+    for path in sorted(root.glob("examples/*.c")) + sorted(root.glob("examples/*.cpp")):
+        lines = path.read_text().count("\n")
+        if path.name not in listed:
+            complaints.append(f"{index}: does not list {path.name}")
+        if lines > LONGEST_EXAMPLE:
+            complaints.append(f"{path}: has {lines} lines, more than {LONGEST_EXAMPLE}")
+    return complaints
+
+
 def check_code(root, library, path, text):
     complaints = []
     for block in BLOCK.finditer(text):
+        if block["how"] == "from:" or block["language"] != "c":
+            continue
         line, options = text.count("\n", 0, block.start("code")) + 1, options_of(block)
         if options is None:
             continue
@@ -99,36 +138,54 @@ def check_code(root, library, path, text):
 
 
 def check(root, library):
-    known, complaints = names_in(root), []
+    known, complaints = names_in(root), check_examples(root)
     for path in documents(root):
         text = path.read_text()
-        complaints += check_names(path, text, known) + check_links(path, text)
+        complaints += check_names(path, text, known) + check_links(path, text) + check_quotes(root, path, text)
         if library is not None:
             complaints += check_code(root, library, path, text)
     return complaints
 
 
-PLANTED = {
-    "there is no rota_nothing": "call `rota_nothing`",
-    "leads nowhere": "see [that](nowhere.md)",
-    "does not compile": "\n```c\nint f(void) { return x; }\n```\n",
-    "ends with 3": "\n```c\nint main(void) { return 3; }\n```\n",
+CLEAN = {
+    "include/rota/rota.h": "",
+    "library.c": "",
+    "examples/01.c": "int f(void)\n{\n    return 1;\n}\n",
+    "examples/README.md": "01.c",
+    "README.md": "<!-- from: examples/01.c -->\n```c\nreturn 1;\n```\n",
 }
+PLANTED = [
+    ("README.md", "call `rota_nothing`", "there is no rota_nothing"),
+    ("README.md", "see [that](nowhere.md)", "leads nowhere"),
+    ("README.md", "\n```c\nint f(void) { return x; }\n```\n", "does not compile"),
+    ("README.md", "\n```c\nint main(void) { return 3; }\n```\n", "ends with 3"),
+    ("README.md", "\n<!-- from: examples/01.c -->\n```c\nreturn 2;\n```\n", "this is not in examples/01.c"),
+    ("README.md", "\n<!-- from: examples/01.c -->\n```c\nint f(void)\n    return 1;\n```\n", "this is not in"),
+    ("README.md", "\n<!-- from: examples/02.c -->\n```c\nreturn 1;\n```\n", "there is no examples/02.c"),
+    ("README.md", "\n```cpp\nint f();\n```\n", "C++ must be quoted"),
+    ("examples/02.cpp", "int f();\n", "does not list 02.cpp"),
+    ("examples/01.c", CLEAN["examples/01.c"] + "\n" * 77, "has 81 lines, more than 80"),
+]
+
+
+def complaints_about(files):
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        library = root / "librota.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-o", library, root / "library.c"], check=True)
+        return check(root, library)
 
 
 def self_test():
-    for expected, text in PLANTED.items():
-        with tempfile.TemporaryDirectory() as name:
-            root = Path(name)
-            (root / "include/rota").mkdir(parents=True)
-            (root / "include/rota/rota.h").write_text("")
-            (root / "README.md").write_text(text)
-            (root / "library.c").write_text("")
-            library = root / "librota.so"
-            subprocess.run([os.environ.get("CC", "cc"), "-shared", "-o", library, root / "library.c"], check=True)
-            found = check(root, library)
-            if len(found) != 1 or expected not in found[0]:
-                return [f"planted: {expected}; found: {found}"]
+    if complaints_about(CLEAN):
+        return [f"nothing is wrong; found: {complaints_about(CLEAN)}"]
+    for path, text, expected in PLANTED:
+        found = complaints_about({**CLEAN, path: text})
+        if len(found) != 1 or expected not in found[0]:
+            return [f"planted: {expected}; found: {found}"]
     return []
 
 
