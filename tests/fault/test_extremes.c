@@ -70,8 +70,8 @@ static void a_format_is_no_name(void **state)
 /* More than there are addresses: the task is not taken, and the next settings are. */
 static void an_absurd_stack_refuses_the_task(void **state)
 {
-    const size_t sizes[] = {sizeof(size_t) > 4 ? SIZE_MAX >> 17 : SIZE_MAX / 8 * 7, SIZE_MAX / 4 * 3,
-                            SIZE_MAX};
+    const size_t sizes[] = {sizeof(size_t) > 4 ? SIZE_MAX >> 17 : SIZE_MAX / 8 * 7,
+                            SIZE_MAX / 4 * 3, SIZE_MAX};
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         rota_threads threads = {.stack_size = sizes[i]};
