@@ -40,7 +40,7 @@ static void *give(size_t size, void *ctx)
     return block;
 }
 
-static void take_back(void *block, size_t size, void *ctx) /* so blocks need no heads */
+static void take_back(void *block, size_t size, void *ctx) /* told the size: no heads needed */
 {
     int kind = kind_of(size);
 
