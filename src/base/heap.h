@@ -9,7 +9,7 @@
  *   H3  There is room for `spare` items more, which need no memory to come.
  *
  * Four children to a node, and times inside the array: a step down compares
- * what lies in one or two cache lines. Insertion, removal from the top and
+ * what lies in two or three cache lines. Insertion, removal from the top and
  * from anywhere cost log n. Not for several threads at once.
  */
 #ifndef ROTA_BASE_HEAP_H
