@@ -75,7 +75,7 @@ enum {
 };
 
 /* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once,
-   from the C library. It has done nothing then. One look, with a timeout of 0, does not need them. */
+   from the C library. It has not waited then. One look, with a timeout of 0, does not need them. */
 
 const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
 
