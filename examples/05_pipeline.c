@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 05_pipeline.c - two queues between three kinds of threads, none of which runs ahead of the others */
+/* 05_pipeline.c - two queues between three kinds of threads, none of which runs ahead of others */
 #include <pthread.h>
 #include <rota/rota.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 enum { ROOM = 5 };
 
-/* The container: the newest first. When there is too much to do, the oldest have given up anyway. */
+/* The container: the newest first. When there is too much to do, the oldest have given up. */
 typedef struct stack {
     char *requests[ROOM];
     size_t count;

@@ -13,7 +13,7 @@ enum { PICTURES = 5 };
 static pthread_t main_thread;
 static int shown;
 
-/* All that it takes to be submitted to like any other executor. Another loop would be woken here. */
+/* All that it takes to be submitted to like any executor. Another loop would be woken here. */
 static int execute(void *loop, rota_task *task)
 {
     return rota_queue_offer(loop, task); /* ROTA_OK: taken; else the submitter is told */

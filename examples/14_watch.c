@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 14_watch.c - a program that is watched while it works: a page for a browser, metrics for Prometheus */
+/* 14_watch.c - a program that is watched while it works: a page, and metrics for Prometheus */
 #include <arpa/inet.h>
 #include <rota/rota.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 19_hooks.c - a pool of one's own making: its threads, what surrounds each task, and unseen ends */
+/* 19_hooks.c - a pool of one's own making: its threads, what is around tasks, unseen failures */
 #include <rota/rota.h>
 #include <stdatomic.h>
 #include <stdio.h>

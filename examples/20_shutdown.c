@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 20_shutdown.c - a service that is told to end: SIGTERM, some patience, and no request unaccounted */
+/* 20_shutdown.c - a service that is told to end: SIGTERM, some patience, exact accounts */
 #include <rota/rota.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -55,7 +55,7 @@ int main(void)
         return 1;
 
     /* Nothing new from here on. What is queued has 100 ms, then it is dropped, and what runs is
-       interrupted; if that does not help for another 100 ms, it says so, and can be called again. */
+       interrupted; if that does not help for another 100 ms, it says so: call it again. */
     do {
         size_t count;
         status = rota_close_within(pool, ROTA_MS(100), &count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 26_libevent.c - libevent's web server, with handlers that run on a pool and may take their time */
+/* 26_libevent.c - libevent's web server, with handlers on a pool, which may take their time */
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>

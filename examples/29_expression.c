@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 29_expression.c - a tree of sums and quotients by fork/join, and a failure that comes up through it */
+/* 29_expression.c - a tree of quotients by fork/join, and a failure that comes up through it */
 #include <rota/rota.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 30_allocator.c - all memory from an arena of one's own: a megabyte, and what is freed comes back */
+/* 30_allocator.c - all memory from an arena of one's own, to which what is freed comes back */
 #include <pthread.h>
 #include <rota/rota.h>
 #include <stdio.h>

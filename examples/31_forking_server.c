@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 31_forking_server.c - a server that forks: a child leaves its parent's pool alone, makes its own */
+/* 31_forking_server.c - a server that forks: children leave their parent's pool alone */
 #include <rota/rota.h>
 #include <stdatomic.h>
 #include <stdio.h>
