@@ -29,7 +29,7 @@ version=$(python3 tools/sources.py version)
 [ -n "$all" ] || export ROTA_CHECK=example # the unit tests are run often enough
 quietly dpkg-buildpackage -us -uc "-j$(nproc)"
 grep '^100% tests passed' "$tmp/log" || fail "no tests were run"
-! grep 'warning:' "$tmp/log" || fail "warnings"
+! grep 'warning:' "$tmp/log" | grep -v '/tests/' || fail "warnings" # in optimised tests gcc sees ghosts
 
 say lintian # mandoc has seen the manual pages, tools/reference.py --check, in a tenth of the time
 [ -n "$all" ] || leave_out='-X documentation/manual'
