@@ -111,6 +111,7 @@ int main(int count, char **words)
     named(executors[2], "the same");
     for (unsigned i = 0; i < 4; i++)
         put_to_work(executors[i]);
+    await_quiet(executors[1]); /* the others go on; but there is a task in what is written */
     if (strcmp(words[2], "stopped") == 0) {
         for (unsigned i = 0; i < 4; i++)
             await_quiet(executors[i]);
