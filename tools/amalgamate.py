@@ -25,6 +25,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # nothing is left in tools/
 from sources import sources, version
 
 SPDX = "/* SPDX-License-Identifier: MIT */"
