@@ -19,7 +19,7 @@ elseif(ROTA_INSTRUMENT)
         "it must be empty, address, thread, memory or coverage")
 endif()
 
-if(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND ROTA_INSTRUMENT MATCHES "address|thread")
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND ROTA_INSTRUMENT MATCHES "address|thread|memory")
     string(TOUPPER ${ROTA_INSTRUMENT} sanitizer)
     add_compile_definitions(__SANITIZE_${sanitizer}__=1) # as gcc tells, for the tests
 endif()

@@ -123,7 +123,8 @@ enum { TEST_IS_EMULATED = false };
 
 /* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. To
    valgrind the memory that a child leaves alone has leaked, and under qemu it does not live. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(ROTA_EMULATED)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_MEMORY__) \
+    || defined(ROTA_EMULATED)
 enum { TEST_FORKS_ARE_FOLLOWED = false };
 #else
 enum { TEST_FORKS_ARE_FOLLOWED = true };
