@@ -27,7 +27,7 @@ static rota_ns end_of(size_t bucket)
 {
     size_t top = bucket < 2 * SUB ? 0 : bucket / SUB - 1;
 
-    return (rota_ns)((bucket - top * SUB + 1) << top);
+    return (rota_ns)((uint64_t)(bucket - top * SUB + 1) << top);
 }
 
 static rota_ns middle_of(size_t bucket)
