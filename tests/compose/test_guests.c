@@ -79,6 +79,19 @@ static void who_ends_its_thread_there_has_left(void **state)
     end(&visit);
 }
 
+/* GEN-14: without an executor, on the thread that completes the source. */
+static void a_step_that_ends_its_thread_has_failed_and_leaves_nothing(void **state)
+{
+    rota_future *source = test_promise(), *out;
+
+    assert_ok(rota_then(source, NULL, end_thread, NULL, &out));
+    test_thread_join(test_thread_start(complete, source));
+    assert_status(rota_future_get(out, NULL), ROTA_EFAILED);
+    assert_int_equal(rota_future_error(out), ROTA_ECANCELED);
+    rota_future_unref(out);
+    rota_future_unref(source);
+}
+
 static void *end_this_thread(void *arg)
 {
     pthread_exit(arg);
@@ -135,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_memory(a_pool_is_not_freed_by_a_step_inside_of_it),
         test_with_memory(who_ends_its_thread_there_has_left),
+        test_with_memory(a_step_that_ends_its_thread_has_failed_and_leaves_nothing),
         test_with_memory(a_delayed_task_that_ends_the_timer_s_thread_has_arrived),
         test_with_memory(a_try_that_ends_the_timer_s_thread_has_failed),
     };

@@ -76,6 +76,16 @@ static void what_is_longer_than_all_buckets_is_counted_in_the_last(void **state)
     assert_int_equal(rota_histogram_up_to(&histogram, LONGEST), 0);
 }
 
+/* Plain memory may say anything. */
+static void one_that_counts_more_than_it_has_tells_the_longest(void **state)
+{
+    rota_histogram histogram = empty;
+
+    histogram.count = 5;
+    histogram.max = 7;
+    assert_int_equal(rota_histogram_quantile(&histogram, 0.5), 7);
+}
+
 static void a_time_below_0_is_0(void **state)
 {
     rota_histogram histogram = empty;
@@ -244,6 +254,7 @@ int main(void)
         cmocka_unit_test(every_time_is_known_within_a_sixteenth),
         cmocka_unit_test(short_times_are_exact),
         cmocka_unit_test(what_is_longer_than_all_buckets_is_counted_in_the_last),
+        cmocka_unit_test(one_that_counts_more_than_it_has_tells_the_longest),
         cmocka_unit_test(a_time_below_0_is_0),
         cmocka_unit_test(a_quantile_is_the_time_of_its_rank),
         cmocka_unit_test(the_median_is_in_the_middle),

@@ -351,16 +351,20 @@ static void each_is_printed_on_a_line(void **state)
     assert_ok(rota_close(second));
 }
 
+/* At the end, when what was printed is written; or at once, where nothing is kept back. */
 static void a_file_that_takes_nothing_is_told(void **state)
 {
-    FILE *full = fopen("/dev/full", "w");
-    rota_executor *pool;
+    static const int kinds[] = {_IOFBF, _IONBF};
+    rota_executor *pool = observing_pool();
 
-    if (full == NULL)
-        skip();
-    pool = observing_pool();
-    assert_status(rota_executors_print(full), ROTA_EIO);
-    fclose(full);
+    for (int i = 0; i < 2; i++) {
+        FILE *full = fopen("/dev/full", "w");
+        if (full != NULL) {
+            assert_int_equal(setvbuf(full, NULL, kinds[i], BUFSIZ), 0);
+            assert_status(rota_executors_print(full), ROTA_EIO);
+            fclose(full);
+        }
+    }
     assert_ok(rota_close(pool));
 }
 

@@ -172,7 +172,9 @@ static void what_cannot_be_is_refused_and_changes_nothing(void **state)
     rota_executor *pool = recorded_pool();
 
     memset(long_path, 'x', sizeof long_path - 1);
-    assert_ok(rota_recorder_on_signal(SIGUSR1, path));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) /* as the first order, */
+        assert_status(rota_recorder_on_signal(bad[i], path), ROTA_EINVAL);
+    assert_ok(rota_recorder_on_signal(SIGUSR1, path)); /* and in place of another */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_status(rota_recorder_on_signal(bad[i], other_path), ROTA_EINVAL);
     assert_status(rota_recorder_on_signal(SIGUSR2, NULL), ROTA_EINVAL);
