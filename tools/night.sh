@@ -64,6 +64,7 @@ step "memcheck" ./test memcheck unit
 step "32 bits" ./test i386 unit contract fault
 step "64-bit ARM" ./test arm64 unit
 step "coverage" ./test coverage
+step "debian package" sh tools/check_debian.sh --all
 fixed=$((SECONDS - begun))
 step "two faults at once" sweep_pairs
 step "every schedule" explore explore "$(share 25)"
