@@ -105,7 +105,7 @@ static void no_interrupt_is_slept_through(void **state)
 
 /* -- Wake, timeout and interrupt at once -------------------------------------------------- */
 
-enum { WAITERS = 2, ROUNDS = 20000 };
+enum { WAITERS = 2, ROUNDS = TEST_IS_SLOW ? 5000 : 20000 };
 
 /* What a waiter may be found in: a list with room for one. */
 struct place {

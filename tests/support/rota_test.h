@@ -121,6 +121,13 @@ enum { TEST_IS_EMULATED = true };
 enum { TEST_IS_EMULATED = false };
 #endif
 
+/* Threads that meet take many times as long then. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { TEST_IS_SLOW = true };
+#else
+enum { TEST_IS_SLOW = false };
+#endif
+
 /* The sanitizers do not follow a fork of several threads: locks of their own stay held in it. To
    valgrind the memory that a child leaves alone has leaked, and under qemu it does not live. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_MEMORY__) \
