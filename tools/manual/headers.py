@@ -18,6 +18,7 @@ TOKEN = re.compile(r"(?P<blank>\n)|(?P<comment>/\*.*?\*/)[ ]*\n"
                    r"|(?P<marker>ROTA_(?:BEGIN|END))\n", re.S)
 INCLUDE = re.compile(r"^#include <(rota/\w+\.h)>", re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
+AROUND = {"ROTA_BEGIN", "ROTA_END", "ROTA_BEGIN_C", "ROTA_END_C"}  # stand around declarations in every header
 TRAILING = re.compile(r"[ ]*(/\*.*?\*/)?[ ]*\n", re.S)
 MACRO = re.compile(r"#define (\w+)(\([^)]*\))?\s*(.*)", re.S)
 FUNCTION = re.compile(r"(?P<result>[\w\s]+?[\s*]+)(?P<name>rota_\w+)\((?P<parameters>.*)\);", re.S)
@@ -245,7 +246,8 @@ class Reader:
         self.is_after_blank = False
 
     def add(self, declaration):
-        if declaration.name.startswith(("ROTA__", "rota__")) or is_guard(declaration, self.header):
+        if is_private(declaration.name, self.header):
+            self.comment = None if declaration.name in AROUND else self.comment
             return
         if self.comment is not None or self.group is None or self.begins_anew():
             self.group = Group(self.section, self.comment or [])
@@ -258,8 +260,8 @@ class Reader:
         return self.is_after_blank and bool(self.group.of_kind("function"))
 
 
-def is_guard(declaration, header):
-    return declaration.name == f"ROTA_{header.stem.upper()}_H"
+def is_private(name, header):
+    return name.startswith(("ROTA__", "rota__")) or name in AROUND or name == f"ROTA_{header.stem.upper()}_H"
 
 
 def read_header(path):
