@@ -36,10 +36,11 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
         if (status == ROTA_OK || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
             return ROTA_OK;
     }
-    if (!rota__pool_take_back(pool, task))
-        return ROTA_OK; /* somebody has it */
-    count_out(pool);
-    rota__pool_rescue(pool, false); /* also ends a pool that this task has held up */
+    if (rota__pool_take_back(pool, task))
+        count_out(pool);
+    else
+        status = ROTA_OK;           /* somebody has it */
+    rota__pool_rescue(pool, false); /* P8; also ends a pool that this task has held up */
     return status;
 }
 
@@ -54,6 +55,8 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
         status = rota__worker_add(pool, task, ROTA__TO_CORE);
         if (status == ROTA_OK)
             return ROTA_OK;
+        if (status != ROTA_EREJECTED)
+            rota__pool_rescue(pool, false); /* P8 */
         ctl = rota__ctl_load(&pool->ctl);
     }
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
@@ -67,7 +70,7 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
     status = rota__worker_add(pool, task, ROTA__TO_MAX);
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return status;
-    rota__pool_rescue(pool, false);
+    rota__pool_rescue(pool, false); /* P8 */
     if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
         return status;
     return ROTA_EREJECTED; /* those that there are have enough to do: POOL-28 */

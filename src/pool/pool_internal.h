@@ -31,6 +31,9 @@
  *       or ends the pool does so first, and then sends submitters away. Not so who
  *       could not start a worker, unless none is left: the system would refuse it to
  *       them, too. They try again after a while.
+ *   P8  Others count on a worker as soon as it is counted, when its thread is still
+ *       to be made. So who could not make it sees to what is queued, once it has
+ *       taken back what it brought itself: rota__pool_rescue.
  */
 #ifndef ROTA_POOL_INTERNAL_H
 #define ROTA_POOL_INTERNAL_H

@@ -28,7 +28,11 @@ static void grow(rota__pool *pool, unsigned increase)
     size_t queued = rota_queue_size(pool->queue);
     size_t wanted = queued < increase ? queued : increase;
 
-    while (wanted-- > 0 && rota__worker_add(pool, NULL, ROTA__TO_CORE) == ROTA_OK) {
+    while (wanted-- > 0) {
+        if (rota__worker_add(pool, NULL, ROTA__TO_CORE) != ROTA_OK) {
+            rota__pool_rescue(pool, false); /* P8 */
+            break;
+        }
         if (rota_queue_size(pool->queue) == 0)
             break;
     }
@@ -181,7 +185,7 @@ static int prestart(rota_executor *ex, unsigned most, unsigned *started)
     *started = count; /* true also if more was wanted: POOL-61 */
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return ROTA_OK;
-    rota__pool_rescue(pool, false);
+    rota__pool_rescue(pool, false); /* P8 */
     return ROTA_EAGAIN;
 }
 

@@ -123,9 +123,9 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     if (status == ROTA_OK)
         return ROTA_OK;
     if (!take_back(pool, task))
-        status = ROTA_OK; /* somebody has it */
-    rota__pool_rescue(pool, false);
-    return status; /* SCHED-35 */
+        status = ROTA_OK;           /* somebody has it */
+    rota__pool_rescue(pool, false); /* P8 */
+    return status;                  /* SCHED-35 */
 }
 
 /* rota_execute and rota_submit: now. */

@@ -744,51 +744,6 @@ static void a_worker_that_could_not_be_replaced_is_when_the_next_task_comes(void
     assert_int_equal(runs, 1);
 }
 
-/* -- A thread that others count on -------------------------------------------------------- */
-
-/* A factory that takes its time, and then fails. */
-static test_gate in_factory;
-
-static int fail_late(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *), void *arg,
-                     void *ctx)
-{
-    test_wait_at(&in_factory);
-    return EAGAIN;
-}
-
-struct submitter {
-    rota_executor *pool;
-    atomic_uint runs;
-    int status;
-};
-
-static void submit_first(void *arg)
-{
-    struct submitter *submitter = arg;
-
-    submitter->status = rota_execute(submitter->pool, test_count, &submitter->runs);
-}
-
-/* POOL-61: "it runs, or its call is told". */
-static void a_task_that_counts_on_a_thread_which_is_refused_is_not_lost(void **state)
-{
-    struct submitter first = {.pool = test_pool((rota_pool_options){
-                                  .core_threads = 1, .threads = {.create = fail_late}})};
-    atomic_uint runs = 0;
-
-    test_gate_init(&in_factory);
-    test_thread *thread = test_thread_start(submit_first, &first);
-    test_await_count(&in_factory.begun, 1);
-    assert_ok(rota_execute(first.pool, test_count, &runs)); /* one is on the way */
-    test_gate_open(&in_factory);
-    test_thread_join(thread);
-    assert_int_equal(runs, 1);
-    assert_int_equal(first.runs, first.status == ROTA_OK);
-    assert_true(first.status == ROTA_OK || first.status == ROTA_EAGAIN);
-    assert_int_equal(test_stats(first.pool).queued + test_stats(first.pool).threads, 0);
-    assert_ok(rota_close(first.pool));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -820,7 +775,6 @@ int main(void)
         with_faults(what_is_queued_runs_although_a_torn_worker_cannot_be_replaced),
         with_faults(a_pool_does_not_end_before_what_runs_without_a_worker),
         with_faults(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes),
-        with_faults(a_task_that_counts_on_a_thread_which_is_refused_is_not_lost),
     };
 
     test_memory_install();

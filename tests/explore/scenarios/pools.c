@@ -410,3 +410,47 @@ EXPLORE_WITH_FAULTS(a_pool_without_memory_or_threads_loses_nothing)
     ex_check(rota_executor_free(pool) == ROTA_OK);
     check_accepted();
 }
+
+/* True once it has run. */
+static bool submit_and_wait(int i)
+{
+    rota_future *future;
+    int status;
+
+    if (rota_submit(pool, run, NUMBER(i), &future) != ROTA_OK)
+        return false;
+    do
+        status = rota_future_get(future, NULL);
+    while (status == ROTA_ENOMEM);
+    ex_check(status == ROTA_OK);
+    rota_future_unref(future);
+    return true;
+}
+
+static void submit_one_and_wait(void *i)
+{
+    submit_and_wait((int)(uintptr_t)i);
+}
+
+/*
+ * POOL-61: a worker leaves, and counts on one that somebody is making and that is refused. Nobody
+ * shuts the pool down, which would see to what is left.
+ */
+EXPLORE_WITH_FAULTS(a_task_counts_on_a_thread_that_is_refused)
+{
+    const rota_pool_options options = {.max_threads = 2, .keep_alive = ROTA_MS(1)};
+
+    for (int i = 0; i < TASKS; i++)
+        rota__store_relaxed(&ran[i], 0);
+    if (rota_pool_new(&options, &pool) != ROTA_OK)
+        return;
+    ex_thread *other = ex_start(submit_one_and_wait, NUMBER(2));
+    if (submit_and_wait(0))
+        submit_and_wait(1);
+    ex_join(other);
+    int status;
+    do
+        status = rota_close(pool);
+    while (status == ROTA_ENOMEM);
+    ex_check(status == ROTA_OK);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * POOL-61: others count on a thread as soon as it is being made. If it is refused then, what they have
+ * submitted is not lost.
+ */
+#include "pools.h"
+
+#include <errno.h>
+
+/* A factory that takes its time, and then fails. */
+struct factory {
+    test_gate gate;
+    atomic_uint calls;
+    unsigned slow; /* this call; of the others, those after the first `made` fail at once */
+    unsigned made;
+};
+
+static int fail_late(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *), void *arg,
+                     void *ctx)
+{
+    struct factory *factory = ctx;
+    unsigned call = atomic_fetch_add(&factory->calls, 1) + 1;
+
+    if (call <= factory->made)
+        return pthread_create(out, attr, start, arg);
+    if (call == factory->slow)
+        test_wait_at(&factory->gate);
+    return EAGAIN;
+}
+
+static rota_threads threads_of(struct factory *factory)
+{
+    test_gate_init(&factory->gate);
+    return (rota_threads){.create = fail_late, .ctx = factory};
+}
+
+struct submitter {
+    rota_executor *pool;
+    atomic_uint runs;
+    int status;
+};
+
+static void submit_first(void *arg)
+{
+    struct submitter *submitter = arg;
+
+    submitter->status = rota_execute(submitter->pool, test_count, &submitter->runs);
+}
+
+/* "it runs, or its call is told" */
+static void a_task_runs_that_counts_on_a_thread_which_is_refused(void **state)
+{
+    struct factory factory = {.slow = 1};
+    struct submitter first = {
+        .pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads_of(&factory)})};
+    atomic_uint runs = 0;
+
+    test_thread *thread = test_thread_start(submit_first, &first);
+    test_await_count(&factory.gate.begun, 1);
+    assert_ok(rota_execute(first.pool, test_count, &runs)); /* one is on the way */
+    test_gate_open(&factory.gate);
+    test_thread_join(thread);
+    assert_int_equal(runs, 1);
+    assert_int_equal(first.runs, first.status == ROTA_OK);
+    assert_true(first.status == ROTA_OK || first.status == ROTA_EAGAIN);
+    assert_int_equal(test_stats(first.pool).queued + test_stats(first.pool).threads, 0);
+    assert_ok(rota_close(first.pool));
+}
+
+/* The same while the pool is shut down, which leaves the task to the thread that is on the way. */
+static void a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown(void **state)
+{
+    struct factory factory = {.slow = 1};
+    struct submitter first = {
+        .pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads_of(&factory)})};
+    atomic_uint runs = 0;
+
+    test_thread *thread = test_thread_start(submit_first, &first);
+    test_await_count(&factory.gate.begun, 1);
+    assert_ok(rota_execute(first.pool, test_count, &runs));
+    assert_ok(rota_shutdown(first.pool));
+    assert_int_equal(runs, 0);
+    test_gate_open(&factory.gate);
+    test_thread_join(thread);
+    assert_int_equal(runs, 1);
+    assert_status(first.status, ROTA_EREJECTED);
+    assert_int_equal(first.runs, 0);
+    assert_ok(rota_await_termination(first.pool, 0));
+    assert_ok(rota_executor_free(first.pool));
+}
+
+static bool has_one_thread(void *pool)
+{
+    return test_stats(pool).threads == 1;
+}
+
+static void enlarge(void *pool)
+{
+    assert_ok(rota_pool_set_core_threads(pool, 2));
+}
+
+/* A larger core has a thread made. The one that there was leaves, and counts on it, as does a task. */
+static void a_task_runs_that_counts_on_a_thread_of_a_larger_core(void **state)
+{
+    struct factory factory = {.slow = 2, .made = 1};
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
+                                                        .max_threads = 2,
+                                                        .keep_alive = 1,
+                                                        .core_may_time_out = true,
+                                                        .threads = threads_of(&factory)});
+    atomic_uint runs = 0;
+    test_gate busy;
+
+    test_gate_init(&busy);
+    assert_ok(rota_execute(pool, test_wait_at, &busy));
+    test_await_count(&busy.begun, 1);
+    assert_ok(rota_execute(pool, test_count, &runs)); /* for which a thread is made */
+    test_thread *thread = test_thread_start(enlarge, pool);
+    test_await_count(&factory.gate.begun, 1);
+    test_gate_open(&busy);
+    test_until(has_one_thread, pool); /* the one that is on the way */
+    assert_int_equal(runs, 1);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_gate_open(&factory.gate);
+    test_thread_join(thread);
+    assert_int_equal(runs, 2);
+    assert_ok(rota_close(pool));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_memory(a_task_runs_that_counts_on_a_thread_which_is_refused),
+        test_with_memory(a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown),
+        test_with_memory(a_task_runs_that_counts_on_a_thread_of_a_larger_core),
+    };
+
+    test_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
