@@ -51,6 +51,7 @@ for word; do
         need debhelper command -v dh
         need build-essential dpkg -s build-essential
         need lintian command -v lintian
+        need spin command -v spin
         ;;
     night)
         for architecture in arm64 i386; do
