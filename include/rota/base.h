@@ -10,7 +10,10 @@
  *
  * Conventions of all headers.
  *
- * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below.
+ * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below. Every
+ *           call may return ROTA_EINVAL for a bad argument, and those that make or queue something
+ *           ROTA_ENOMEM; this is repeated only where there is more to say. The manual page of a call
+ *           lists all its codes.
  * Failure   A call that fails changes nothing: what you passed in is still yours, and what it would
  *           have given you is not written.
  * NULL      NULL where something is needed is ROTA_EINVAL; a call that returns no status then does
