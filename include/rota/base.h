@@ -121,9 +121,9 @@ int rota_set_allocator(const rota_allocator *allocator); /* copied */
 /* -- Interruption ---------------------------------------------------------------------------- */
 
 /*
- * Interruption is cooperative, as in Java: interrupting a thread sets its flag and ends the rota
- * call that it waits in, with ROTA_EINTERRUPTED, which clears the flag. A call that need not wait
- * leaves the flag alone. A task that computes without waiting looks at the flag itself.
+ * Asks a thread to stop waiting: to interrupt it sets its flag and ends the rota call that it waits
+ * in, with ROTA_EINTERRUPTED, which clears the flag. Nothing is forced. A call that need not wait
+ * leaves the flag alone, and a task that computes without waiting looks at the flag itself.
  *
  * Each task has a flag of its own while it runs, and a thread has one outside of tasks. A task that
  * is cancelled with rota_future_cancel_now is interrupted, and no other: not the one that its

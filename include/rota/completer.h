@@ -101,8 +101,9 @@ rota_completer *rota_completer_root(rota_completer *c);
 void rota_complete_root(
     rota_completer *c); /* makes the root done, without on_completion: the search has ended */
 
-/* Runs queued tasks that have c above them, at most `most`. It is for workers of the pool; any other
-   thread runs those that such threads have forked into the common pool, each with all that it forks. */
+/* Runs queued tasks that have c above them, but no more than `most`. It is for workers of the pool;
+   any other thread runs those that such threads have forked into the common pool, each with all that
+   it forks. */
 void rota_help_complete(rota_completer *c, int most);
 
 /* -- As every fork/join task ----------------------------------------------------------------- */

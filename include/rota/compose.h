@@ -81,18 +81,19 @@ int rota_when_done(rota_future *f, rota_executor *ex, rota_done_fn *fn, void *ar
 
 /* -- Several --------------------------------------------------------------------------------- */
 
-/* Ends when all are done: with NULL as its value, or as the first of them, in their order, that failed
-   or was cancelled. With n = 0 it is done at once. */
+/* Makes a future that ends when all of these are done: with NULL as its value, or as the first of them,
+   in their order, that failed or was cancelled. With n = 0 it is done at once. */
 int rota_all_of(rota_future *const *futures, size_t n, rota_future **out);
 
-/* Ends as the first of them that is done, however that ended. With n = 0 it never ends by itself. */
+/* Makes a future that ends as the first of these that is done, however that ended. With n = 0 it never
+   ends by itself. */
 int rota_any_of(rota_future *const *futures, size_t n, rota_future **out);
 
 /* -- Time ------------------------------------------------------------------------------------ */
 
-/* Ends as f does, or when the time is up: then it has failed with ROTA_ETIMEDOUT as its code, or has
-   `value`. f itself goes on. All timeouts share one thread, which is there only while one is pending.
-   ROTA_EAGAIN if that thread cannot be made. */
+/* Makes a future that ends as f does, or when the time is up: then it has failed with ROTA_ETIMEDOUT
+   as its code, or has `value`. f itself goes on. All timeouts share one thread, which is there only
+   while one is pending. ROTA_EAGAIN if that thread cannot be made. */
 int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out);
 int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out);
 
@@ -105,10 +106,12 @@ int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out);
 /* Makes a future that ends as f does. To complete or cancel it does not touch f. */
 int rota_copy(rota_future *f, rota_future **out);
 
-/* Makes f own its sources: from now on, to cancel f cancels them, too, unless they are done; and
-   theirs, if they own them. ROTA_ENOTSUP for a future that no call of this header made. */
+/* Makes a composed future own its sources: from now on, to cancel f cancels them, too, unless they
+   are done; and theirs, if they own them. ROTA_ENOTSUP for a future that no call of this header made.
+   */
 int rota_future_own(rota_future *f);
 
+/* Looks at a future, and does not wait. */
 void *rota_future_get_now(const rota_future *f, void *otherwise); /* the result if f succeeded */
 size_t rota_future_dependents(rota_future *f); /* steps that wait for it, about; 0 if it is done */
 

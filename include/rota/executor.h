@@ -73,18 +73,18 @@ int rota_invoke_any(rota_executor *ex, const rota_call *calls, size_t n, rota_ns
 
 /* -- Ending ---------------------------------------------------------------------------------- */
 
-/* Shuts down: the executor accepts nothing new, and still runs what it has. Does not wait. May be
+/* Shuts an executor down: it accepts nothing new, and still runs what it has. Does not wait. May be
    repeated. ROTA_ENOTSUP for the common pool. */
 int rota_shutdown(rota_executor *ex);
 
 /*
- * Shuts down, as rota_shutdown does, but interrupts what runs, and hands over what has not started:
- * give each of drained->tasks to rota_task_run, rota_task_discard or rota_execute_task, then the list
- * to rota_task_list_free, which frees the array alone. With NULL instead of a list all of them are
- * discarded, which needs no memory. Does not wait. ROTA_ENOMEM if there was no memory for the list: the
- * executor is stopped then, and the next call hands them over. ROTA_ENOTSUP for the common pool. A
- * fork/join pool cancels what has not started and hands over nothing; an executor of your own is shut
- * down, and hands over nothing.
+ * Stops an executor: as rota_shutdown, but it interrupts what runs, and hands over what has not
+ * started. Give each of drained->tasks to rota_task_run, rota_task_discard or rota_execute_task, then
+ * the list to rota_task_list_free, which frees the array alone. With NULL instead of a list all of
+ * them are discarded, which needs no memory. Does not wait. ROTA_ENOMEM if there was no memory for
+ * the list: the executor is stopped then, and the next call hands them over. ROTA_ENOTSUP for the
+ * common pool. A fork/join pool cancels what has not started and hands over nothing; an executor of
+ * your own is shut down, and hands over nothing.
  */
 typedef struct rota_task_list {
     rota_task **tasks;
@@ -116,14 +116,14 @@ bool rota_is_terminated(const rota_executor *ex);
 int rota_executor_free(rota_executor *ex);
 
 /*
- * Shuts down, waits until every task has ended, and frees the executor. An interrupt does not end the
- * wait, and is left for the caller to see. ROTA_EDEADLOCK from one of its own tasks, ROTA_ENOTSUP for
- * the common pool: it is not freed then.
+ * Closes an executor: shuts it down, waits until every task has ended, and frees it. An interrupt
+ * does not end the wait, and is left for the caller to see. ROTA_EDEADLOCK from one of its own tasks,
+ * ROTA_ENOTSUP for the common pool: it is not freed then.
  */
 int rota_close(rota_executor *ex);
 
 /*
- * Closes an executor, as rota_close does, but not at any price: after `grace` it discards what is
+ * Closes an executor within some time: as rota_close, but after `grace` it discards what is
  * queued and interrupts what runs, and after another `grace` it gives up. ROTA_ETIMEDOUT when it gave
  * up: the executor is still there, stopped, and the call may be repeated. An interrupt of the caller
  * ends the first `grace` early, and is left for the caller to see. ROTA_EDEADLOCK from one of its own

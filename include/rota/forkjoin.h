@@ -72,11 +72,12 @@ typedef struct rota_fj rota_fj;         /* in memory of yours: there until it is
 typedef void rota_fj_fn(rota_fj *self); /* what it does */
 
 /*
- * A task in your own memory, as a rule on the stack of the function that joins it. Make it the first
- * member of your struct, and put arguments and results beside it. From rota_fork to the return of
- * rota_join it must stay where it is; after that no other thread touches it. Every task that is forked
- * must be joined, as a rule by the task that forked it. Children may be joined in any order; the newest
- * first is fastest. A task that ends its thread must have joined what it forked.
+ * A task that is forked and joined. It lies in your own memory, as a rule on the stack of the
+ * function that joins it. Make it the first member of your struct, and put arguments and results
+ * beside it. From rota_fork to the return of rota_join it must stay where it is; after that no other
+ * thread touches it. Every task that is forked must be joined, as a rule by the task that forked it.
+ * Children may be joined in any order; the newest first is fastest. A task that ends its thread must
+ * have joined what it forked.
  */
 struct rota_fj {
     rota_fj_fn *run;
@@ -140,6 +141,7 @@ void rota_fj_reset(rota_fj *task);      /* makes a done task as new: it may be f
 
 /* -- Inside a pool --------------------------------------------------------------------------- */
 
+/* Where the caller works. */
 rota_executor *rota_fj_pool(void); /* the fork/join pool the caller works for, or NULL */
 int rota_fj_worker(void);          /* its number there, from 0 and below max_threads, or -1 */
 
@@ -147,10 +149,10 @@ int rota_fj_worker(void);          /* its number there, from 0 and below max_thr
    than 0. While it is small, it pays to split more. 0 outside a pool. */
 int rota_fj_surplus(void);
 
-/* Call these around a wait that the library cannot see, such as a lock or a read: another worker stands
-   in meanwhile. ROTA_EREJECTED when max_threads are there already, ROTA_EAGAIN when the system refuses
-   a thread: then wait all the same, but do not call rota_block_end. Pairs may be nested; the outermost
-   counts. Outside a fork/join pool they do nothing: ROTA_OK. */
+/* Tells a pool of a wait that it cannot see, such as a lock or a read: call these around it, and
+   another worker stands in meanwhile. ROTA_EREJECTED when max_threads are there already, ROTA_EAGAIN
+   when the system refuses a thread: then wait all the same, but do not call rota_block_end. Pairs may
+   be nested; the outermost counts. Outside a fork/join pool they do nothing: ROTA_OK. */
 int rota_block_begin(void);
 void rota_block_end(void);
 

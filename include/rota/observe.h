@@ -80,7 +80,7 @@ int rota_executors_print(FILE *file); /* for each a line: its name, rota_executo
 /* -- Figures --------------------------------------------------------------------------------- */
 
 /*
- * Begins to observe, or stops. While it is on, tasks are timed, and counted by name. When it is
+ * Switches observing on or off. While it is on, tasks are timed, and counted by name. When it is
  * switched off, the figures stay. ROTA_OK also if nothing changes.
  */
 int rota_observe(bool on);
@@ -165,7 +165,7 @@ int rota_recorder_print(FILE *file);
 int rota_recorder_write(int fd);
 
 /*
- * Writes what was recorded to the file `path` whenever the process gets `signal`, in place of what
+ * Writes what was recorded whenever the process gets `signal`: to the file `path`, in place of what
  * was in it. A thread of the library does that; the signal handler only wakes it. With a `signal` of
  * 0 this ends, and the signal gets back the handler that it had. ROTA_EAGAIN if no thread can be
  * made.

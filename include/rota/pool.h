@@ -137,8 +137,9 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 
 /* -- Settings, while it runs ----------------------------------------------------------------- */
 
-/* Changes a setting; none of these waits. ROTA_ENOTSUP for executors that are no pools, and for those
-   of rota_single_thread and rota_single_scheduled. ROTA_EINVAL for a value that cannot be. */
+/* Changes a setting of a pool; none of these waits. ROTA_ENOTSUP for executors that are no pools, and
+   for those of rota_single_thread and rota_single_scheduled. ROTA_EINVAL for a value that cannot be.
+   */
 int rota_pool_set_core_threads(rota_executor *ex, unsigned n); /* at most max_threads           */
 int rota_pool_set_max_threads(rota_executor *ex, unsigned n);  /* at least core_threads, and 1  */
 int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive); /* here 0 is at once       */
@@ -160,7 +161,8 @@ int rota_pool_prestart_one(rota_executor *ex, unsigned *started);
 /* -- The queue ------------------------------------------------------------------------------- */
 
 /* The queue of a pool, whose elements are of type rota_task: look at it, but do not insert or remove.
-   NULL for executors that are no pools. */
+   The functions of a queue that you made find a task's argument with rota_task_call. NULL for
+   executors that are no pools. */
 rota_queue *rota_pool_queue(rota_executor *ex);
 
 /* Removes a task from the queue: true if it was there. It is discarded, and its future cancelled. */

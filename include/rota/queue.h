@@ -102,12 +102,13 @@ int rota_queue_peek(rota_queue *queue, void **element);
    it at once; the others look at one element after the other. */
 bool rota_queue_remove(rota_queue *queue, const void *element);
 
-/* Takes out as many elements as there are, at most `max`, into elements[0] and so on: how many. They
-   come in the order in which they would be taken; in a delay queue only what is due. Does not wait. */
+/* Takes out several elements at once, as many as there are, but at most `max`, into elements[0] and
+   so on: how many. They come in the order in which they would be taken; in a delay queue only what is
+   due. Does not wait. */
 size_t rota_queue_drain(rota_queue *queue, void **elements, size_t max);
 
 /*
- * Removes the elements for which `which` is true, or all with NULL, due or not: how many. `which` is
+ * Removes the elements that a function chooses, or all with NULL, due or not: how many. `which` is
  * asked once about each element, with the queue locked, and must not call the queue.
  */
 size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void *ctx), void *ctx);
@@ -115,10 +116,10 @@ size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void
 /* -- Looking --------------------------------------------------------------------------------- */
 
 /*
- * How many elements there are, for how many there is room, how many consumers wait, and whether this
- * pointer is in the queue. None of these waits. The room of a kind without a bound is ROTA_UNBOUNDED.
- * rota_queue_waiting counts the threads in take and poll_timed for which there is no element. For NULL
- * they return 0 and false.
+ * What is in a queue: how many elements, for how many more there is room, how many consumers wait,
+ * and whether this pointer is among the elements. None of these waits. The room of a kind without a
+ * bound is ROTA_UNBOUNDED. rota_queue_waiting counts the threads in take and poll_timed for which
+ * there is no element. For NULL they return 0 and false.
  */
 size_t rota_queue_size(const rota_queue *queue);
 size_t rota_queue_room(const rota_queue *queue);

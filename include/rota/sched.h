@@ -66,8 +66,8 @@ typedef struct rota_sched_options {
    that cannot be made so. */
 int rota_sched_new(const rota_sched_options *options, rota_executor **out);
 
-/* Changes a policy while the pool runs; after rota_shutdown it takes effect on what is still queued.
-   ROTA_ENOTSUP for other kinds of executors, and for that of rota_single_scheduled. */
+/* Changes a policy of a scheduled pool while it runs; after rota_shutdown it takes effect on what is
+   still queued. ROTA_ENOTSUP for other kinds of executors, and for that of rota_single_scheduled. */
 int rota_sched_set_drop_delayed_on_shutdown(rota_executor *ex, bool on);
 int rota_sched_set_keep_periodic_after_shutdown(rota_executor *ex, bool on);
 int rota_sched_set_keep_cancelled(rota_executor *ex, bool on);
@@ -101,8 +101,8 @@ int rota_schedule_at_fixed_rate(rota_executor *ex, rota_fn *fn, void *arg, rota_
 int rota_schedule_with_fixed_delay(rota_executor *ex, rota_fn *fn, void *arg, rota_ns initial_delay,
                                    rota_ns delay, rota_future **out);
 
-/* Schedules a call in full, in any of these ways. period > 0: at a fixed rate; < 0: with a fixed
-   delay of -period; 0: once. The statuses are those of rota_schedule. */
+/* Schedules a call in full: once, at a fixed rate or with a fixed delay. period > 0: at a fixed rate;
+   < 0: with a fixed delay of -period; 0: once. The statuses are those of rota_schedule. */
 int rota_schedule_call(rota_executor *ex, const rota_call *call, rota_ns initial_delay,
                        rota_ns period, rota_future **out);
 
