@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what the documents say: names that they use exist, links lead somewhere, C in them compiles and
-runs, or is what an example says. Checks the examples, too: each is listed, and short.
+"""Checks what the documents say: names, files and options that they use exist, links lead somewhere, C in
+them compiles and runs, or is what an example says. Checks the examples, too: each is listed, and short.
 
 check_docs.py ROOT LIBRARY    LIBRARY: librota.so, to link programs with
 check_docs.py --self-test     plants one mistake of each kind and looks whether it is found
@@ -26,31 +26,86 @@ WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"
             "-Wno-unused-variable"]
 BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:|needs:|from:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
                    r"```(?P<language>c|cpp)\n(?P<code>.*?)\n```", re.S)
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FENCE = re.compile(r"^ *(?:```|~~~)(.*)\n(?:.*\n)*? *(?:```|~~~)$", re.M)
+LANGUAGES = {"c", "cpp", "java", "sh"}
+LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
+QUOTED = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"(?<![\w-])(?:rota|ROTA)_[A-Za-z]\w*")
+INNER_NAME = re.compile(r"(?:\w+\.|\.)?([a-z]\w*_\w+)(?:\(\)| = .*)?")  # in quotes; also a field
+OPTION = re.compile(r"-D(ROTA_\w+)")
+FOLDERS = ("bench", "cmake", "debian", "docs", "examples", "include", "src", "tests", "tools", "tour")
+FILE = re.compile(r"(?<![\w/.-])(?:" + "|".join(FOLDERS) + r")/[\w./-]*\w(?![\w<*])")
 LONGEST_EXAMPLE = 80  # lines
 NOT_IN_HEADERS = {"ROTA_SEED", "ROTA_TEST_PUBLIC"}  # of the tests
+NOT_OURS = ("g_", "uv_")  # what the guide tells of other libraries
+A_PATTERN = "NN_name"  # of the files that CONTRIBUTING tells how to name
 
 
 def documents(root):
-    found = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
-    found = [path for path in found if path.exists()]
-    return found + sorted(root.glob("docs/**/*.md")) + sorted(root.glob("examples/*.md"))
+    found = sorted(root.glob("*.md"))
+    for folder in ("docs", "examples", "src"):
+        found += sorted(root.glob(folder + "/**/*.md"))
+    return found
 
 
-def names_in(root):
-    text = "".join(path.read_text() for path in root.glob("include/rota/*.h"))
-    return set(NAME.findall(text)) | NOT_IN_HEADERS
+def text_of(root, *patterns):
+    return "\n".join(path.read_text(errors="replace") for pattern in patterns for path in root.glob(pattern)
+                     if path.is_file() and path.suffix != ".md")
+
+
+class Known:
+    """What there is to speak of."""
+
+    def __init__(self, root):
+        self.root = root
+        self.public = set(NAME.findall(text_of(root, "include/rota/*.h"))) | NOT_IN_HEADERS
+        self.words = set(re.findall(r"\w+", text_of(root, *(folder + "/**/*.*" for folder in (
+            "include", "src", "tests", "examples")))))
+        built = text_of(root, "CMakeLists.txt", "cmake/*", "*/CMakeLists.txt")
+        self.options = set(re.findall(r"ROTA_\w+", built))
+
+    def is_inner(self, name):
+        return name in self.words or name.startswith(NOT_OURS)
+
+    def is_file(self, name):
+        return A_PATTERN in name or (self.root / name).exists()
 
 
 def check_names(path, text, known):
-    return [f"{path}: there is no {name}" for name in sorted(set(NAME.findall(text)) - known)]
+    prose = FENCE.sub("", text)
+    quoted = QUOTED.findall(prose)
+    inner = {found[1] for found in map(INNER_NAME.fullmatch, quoted) if found}
+    missing = set(NAME.findall(text)) - known.public
+    missing |= {name for name in inner if not NAME.fullmatch(name) and not known.is_inner(name)}
+    missing |= set(OPTION.findall(text)) - known.options
+    missing |= {name for words in quoted for name in FILE.findall(words) if not known.is_file(name)}
+    return [f"{path}: there is no {name}" for name in sorted(missing)]
+
+
+def anchors_of(text):
+    """How a heading is linked to."""
+    headings = re.findall(r"^#+ +(.*)$", FENCE.sub("", text), re.M)
+    return {"#" + re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def leads_somewhere(path, link, anchor):
+    if "://" in link or link.startswith("mailto:"):
+        return True
+    target = path.parent / link if link else path
+    if not target.exists():
+        return False
+    return not anchor or target.suffix != ".md" or anchor in anchors_of(target.read_text())
 
 
 def check_links(path, text):
-    return [f"{path}: the link {link} leads nowhere" for link in LINK.findall(text)
-            if "://" not in link and not link.startswith("mailto:")
-            and not (path.parent / link).exists()]
+    links = LINK.findall(FENCE.sub("", text))
+    return [f"{path}: the link {link}{anchor} leads nowhere" for link, anchor in links
+            if not leads_somewhere(path, link, anchor)]
+
+
+def check_fences(path, text):
+    return [f"{path}: {language or 'nothing'} is no language of a block" for language in FENCE.findall(text)
+            if language not in LANGUAGES]
 
 
 def whole_file(block):
@@ -124,6 +179,7 @@ def check_code(root, library, path, text):
             continue
         line, options = text.count("\n", 0, block.start("code")) + 1, options_of(block)
         if options is None:
+            print(f"{path}:{line}: left out, as {block['extra'].strip()} is not there", file=sys.stderr)
             continue
         with tempfile.TemporaryDirectory() as work:
             is_program, done = compile_block(root, library, block, options, Path(work))
@@ -138,10 +194,11 @@ def check_code(root, library, path, text):
 
 
 def check(root, library):
-    known, complaints = names_in(root), check_examples(root)
+    known, complaints = Known(root), check_examples(root)
     for path in documents(root):
         text = path.read_text()
-        complaints += check_names(path, text, known) + check_links(path, text) + check_quotes(root, path, text)
+        complaints += check_names(path, text, known) + check_links(path, text)
+        complaints += check_fences(path, text) + check_quotes(root, path, text)
         if library is not None:
             complaints += check_code(root, library, path, text)
     return complaints
@@ -156,7 +213,16 @@ CLEAN = {
 }
 PLANTED = [
     ("README.md", "call `rota_nothing`", "there is no rota_nothing"),
+    ("README.md", "the field `.no_field`", "there is no no_field"),
+    ("README.md", "the hook `hooks.no_hook`", "there is no no_hook"),
+    ("README.md", "build with `-DROTA_NOTHING=ON`", "there is no ROTA_NOTHING"),
+    ("README.md", "run `sh tools/nothing.sh`", "there is no tools/nothing.sh"),
+    ("src/README.md", "call `rota__nothing`", "there is no rota__nothing"),
     ("README.md", "see [that](nowhere.md)", "leads nowhere"),
+    ("README.md", "see [that](#nowhere)", "leads nowhere"),
+    ("README.md", "see [that](examples/README.md#nowhere)", "leads nowhere"),
+    ("README.md", "\n```C\nint f(void);\n```\n", "C is no language"),
+    ("README.md", "\n```\nint f(void);\n```\n", "nothing is no language"),
     ("README.md", "\n```c\nint f(void) { return x; }\n```\n", "does not compile"),
     ("README.md", "\n```c\nint main(void) { return 3; }\n```\n", "ends with 3"),
     ("README.md", "\n<!-- from: examples/01.c -->\n```c\nreturn 2;\n```\n", "this is not in examples/01.c"),

@@ -10,16 +10,20 @@
  *
  * Conventions of all headers.
  *
- * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below.
+ * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below. Every
+ *           call may return ROTA_EINVAL for a bad argument, and those that make or queue something
+ *           ROTA_ENOMEM; this is repeated only where there is more to say. The manual page of a call
+ *           lists all its codes.
  * Failure   A call that fails changes nothing: what you passed in is still yours, and what it would
  *           have given you is not written.
- * NULL      NULL where something is needed is ROTA_EINVAL, or does nothing, or answers 0, false or
- *           NULL where a call returns no status; it never crashes.
- * Memory    What you pass by pointer to const is copied, or no longer used when the call returns;
- *           pointers inside of it are kept as they are, unless it says otherwise there.
- * Threads   Every call may be made from any thread, with or without a lock of yours, in a task or
- *           outside, but not in a signal handler.
- * Silence   None prints anything or ends the process.
+ * NULL      NULL where something is needed is ROTA_EINVAL; a call that returns no status then does
+ *           nothing, or returns 0, false or NULL. It never crashes.
+ * Memory    What you pass by a pointer to const is copied, or not used after the call has returned;
+ *           pointers inside it are kept as they are, unless their comment says otherwise.
+ * Threads   Every call may be made from any thread, in a task or outside of one, also while you hold
+ *           a lock of your own, but not in a signal handler.
+ * Waiting   A call waits for others only if its comment says so.
+ * Silence   No call prints anything that it was not asked to print, and none ends the process.
  */
 #ifndef ROTA_BASE_H
 #define ROTA_BASE_H
@@ -60,7 +64,7 @@ enum {
     ROTA_OK = 0,            /* it has done what it should                                         */
     ROTA_EINVAL = -1,       /* an argument is NULL, out of range or contradicts another          */
     ROTA_ENOMEM = -2,       /* no memory                                                          */
-    ROTA_EAGAIN = -3,       /* the system refused a thread, a descriptor or, late, memory         */
+    ROTA_EAGAIN = -3,       /* no thread or descriptor to be had, or no memory once it had begun  */
     ROTA_EREJECTED = -4,    /* the executor is shut down, or saturated, and did not take the task */
     ROTA_ECANCELED = -5,    /* the task was cancelled                                             */
     ROTA_EFAILED = -6,      /* the task failed: rota_future_error or rota_fj_error tells its code */
@@ -74,8 +78,8 @@ enum {
     ROTA_EIO = -14          /* the system refused to read, write or listen: errno tells why       */
 };
 
-/* Every call that waits may answer ROTA_ENOMEM at a thread's first wait: it needs a few bytes, once,
-   from the C library. It has not waited then. One look, with a timeout of 0, does not need them. */
+/* Every call that waits may return ROTA_ENOMEM when its thread waits for the first time, which needs a
+   few bytes from the C library, once. It has not waited then. With a timeout of 0 it needs none. */
 
 const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
 
@@ -96,15 +100,15 @@ typedef int64_t rota_ns;
 #define ROTA_HOURS(n)   ((rota_ns)((n)*INT64_C(3600000000000)))
 #define ROTA_FOREVER    INT64_MAX
 
-rota_ns rota_now(void);
+rota_ns rota_now(void); /* what that clock shows; it begins anywhere, and never goes back */
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
 /*
- * The memory that the library uses, malloc's unless you say otherwise: set once, before anything
- * else; ROTA_EBUSY once the library has used memory. `alloc` gives a block aligned as malloc's, or
- * NULL; `free` is told the size that was asked for, and is never given NULL. Both may be called
- * from any thread at any time, and must not call the library.
+ * Where the library gets its memory, malloc and free unless you say otherwise. It is set once, before
+ * any other call: ROTA_EBUSY once the library has used memory. `alloc` gives a block aligned as
+ * malloc's, or NULL; `free` is told the size that was asked for, and is never given NULL. Both may be
+ * called from any thread at any time, and must not call the library.
  */
 typedef struct rota_allocator {
     void *(*alloc)(size_t size, void *ctx);
@@ -117,14 +121,15 @@ int rota_set_allocator(const rota_allocator *allocator); /* copied */
 /* -- Interruption ---------------------------------------------------------------------------- */
 
 /*
- * Interruption is cooperative, as in Java: interrupting a thread sets its flag and ends the rota
- * call that it waits in, with ROTA_EINTERRUPTED, which clears the flag. A call that need not wait
- * leaves the flag alone. A task that computes without waiting looks at the flag itself.
+ * Asks a thread to stop waiting: to interrupt it sets its flag and ends the rota call that it waits
+ * in, with ROTA_EINTERRUPTED, which clears the flag. Nothing is forced. A call that need not wait
+ * leaves the flag alone, and a task that computes without waiting looks at the flag itself.
  *
  * Each task has a flag of its own while it runs, and a thread has one outside of tasks. A task that
  * is cancelled with rota_future_cancel_now is interrupted, and no other: not the one that its
  * thread runs next, nor one that this thread runs while the task waits. To interrupt a thread is
- * to interrupt what it runs at that moment; what is not seen by then stays for what comes after.
+ * to interrupt the task that it runs at that moment; if that task ends without having looked, the
+ * interrupt stays for what the thread does next.
  */
 typedef struct rota_thread rota_thread; /* the library's, and good until the thread ends */
 
@@ -133,12 +138,14 @@ void rota_thread_interrupt(rota_thread *thread); /* also the calling one; twice 
 bool rota_interrupted(void);                     /* the calling thread's flag, which this clears */
 bool rota_is_interrupted(void);                  /* the same, left as it is                      */
 
-/* Sleeps for at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED, also at once if the flag is set. */
+/* Sleeps for at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED if it was cut short, which is at once
+   if the flag was set before. */
 int rota_sleep(rota_ns duration);
 
 /* -- The machine ----------------------------------------------------------------------------- */
 
-/* CPUs this process may use: affinity and cgroup quotas counted in. Never 0. Reads files. */
+/* How many CPUs this process may use, by its affinity and its cgroup's quota. Never 0. It reads files,
+   so ask once. */
 unsigned rota_cpu_count(void);
 
 ROTA_END

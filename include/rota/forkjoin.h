@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rota/forkjoin.h - divide and conquer: tasks that split, on workers that steal.
+ * rota/forkjoin.h - divide and conquer: tasks that fork others, on workers that steal.
  *
  *     struct fib { rota_fj task; int n; long value; };
  *
@@ -11,22 +11,22 @@
  *         struct fib a = {ROTA_FJ(fib), f->n - 1, 0}, b = {ROTA_FJ(fib), f->n - 2, 0};
  *         rota_fork(&a.task);             // another worker may take it
  *         fib(&b.task);
- *         rota_join(&a.task);             // nobody has: it runs here, as if called
+ *         rota_join(&a.task);             // if nobody has, it runs here, as if called
  *         f->value = a.value + b.value;
  *     }
  *
  *     struct fib root = {ROTA_FJ(fib), 30, 0};
  *     rota_invoke(rota_common_pool(), &root.task);
  *
- * Each worker has a deque of its own: what it forks it runs newest first, and idle workers steal the
- * oldest. A fork and its join cost a few nanoseconds and no memory. Where a function can be called
- * without a struct, this is faster still, as arguments and result stay in registers:
+ * Each worker has a deque of its own: it runs the newest task that it forked first, and idle workers
+ * steal the oldest. A fork and its join cost a few nanoseconds and no memory. If the work can be done
+ * by a plain function f, this is faster still, as arguments and result stay in registers:
  *
  *     if (rota_unfork(&a.task)) value = f(n - 1); else rota_join(&a.task), value = a.value;
  *
- * rota_submit, rota_execute and futures work here as on any executor. A worker that waits for a
- * future runs other tasks meanwhile; what it runs lies above the wait on its stack, at most 16 such
- * tasks deep, and then another worker stands in for it.
+ * rota_submit, rota_execute and futures work here as with any executor. A worker that waits for a
+ * future runs other tasks meanwhile, on its own stack, at most 16 inside one another; after that
+ * another worker stands in for it.
  */
 #ifndef ROTA_FORKJOIN_H
 #define ROTA_FORKJOIN_H
@@ -38,12 +38,15 @@ ROTA_BEGIN
 /* -- Pools ----------------------------------------------------------------------------------- */
 
 /*
- * parallelism   tasks that run at once, also in threads that call rota_invoke or a parallel loop;
- *               0: rota_cpu_count(); at most 32767
- * max_threads   with those that stand in for blocked ones; 0: parallelism + 256
- * keep_alive    an idle worker goes after this long; 0: 60 s
- * fifo          own tasks oldest first, too: for event-like tasks that no one joins
- * hooks         are for the tasks of rota_submit and rota_execute; terminated for all
+ * The options of a fork/join pool. Zero is every field's default.
+ *
+ * parallelism   how many tasks run at once, those in threads that call rota_invoke or a parallel loop
+ *               included; 0: rota_cpu_count(); at most 32767
+ * max_threads   the most threads, with those that stand in for blocked ones; 0: parallelism + 256
+ * keep_alive    an idle worker ends after this long; 0: 60 s
+ * fifo          a worker runs its own tasks oldest first: for tasks that nobody joins
+ * threads       rota_threads
+ * hooks         rota_hooks, called for the tasks of rota_submit and rota_execute, not for forked ones
  */
 typedef struct rota_forkjoin_options {
     unsigned parallelism;
@@ -56,10 +59,10 @@ typedef struct rota_forkjoin_options {
 } rota_forkjoin_options;
 
 /*
- * Makes a fork/join pool, without a thread as yet. ROTA_EINVAL for max_threads below parallelism, or
- * what cannot be. After rota_shutdown all that was submitted, and what that forks, still runs.
- * rota_shutdown_now leaves nothing: all that has not begun, also what is forked later, ends as
- * cancelled.
+ * Makes a fork/join pool. It has no threads yet. ROTA_EINVAL for max_threads below parallelism, for a
+ * parallelism above 32767, or for threads that cannot be made so. After rota_shutdown all that was
+ * submitted, and what it forks, still runs. After rota_shutdown_now nothing more begins: all tasks that
+ * have not begun, also those that are forked later, end as cancelled.
  */
 int rota_forkjoin_new(const rota_forkjoin_options *options, rota_executor **out);
 
@@ -69,11 +72,12 @@ typedef struct rota_fj rota_fj;         /* in memory of yours: there until it is
 typedef void rota_fj_fn(rota_fj *self); /* what it does */
 
 /*
- * A task in your own memory, as a rule on the stack of the function that joins it. Make it the first
- * member of your struct, and put arguments and results beside it. From rota_fork to the return of
- * rota_join it must stay where it is; after that no other thread touches it. What is forked must be
- * joined, by its own forker as a rule; children may be joined in any order, the newest first is
- * fastest. A body that ends its thread must have joined what it forked.
+ * A task that is forked and joined. It lies in your own memory, as a rule on the stack of the
+ * function that joins it. Make it the first member of your struct, and put arguments and results
+ * beside it. From rota_fork to the return of rota_join it must stay where it is; after that no other
+ * thread touches it. Every task that is forked must be joined, as a rule by the task that forked it.
+ * Children may be joined in any order; the newest first is fastest. A task that ends its thread must
+ * have joined what it forked.
  */
 struct rota_fj {
     rota_fj_fn *run;
@@ -97,83 +101,90 @@ int rota_join(rota_fj *task);
 bool rota_unfork(rota_fj *task);
 #endif
 
-/* rota_fork queues the task with the worker that calls, or with the common pool from any other
-   thread. When it cannot be queued it runs here and now, so there is nothing to check. A task that
-   is done, or cancelled, is left so.
+/* rota_fork queues the task with the calling worker, or in the common pool if the caller is no worker.
+   It does not wait. If the task cannot be queued it runs here and now, so there is nothing to check. A
+   task that is done or cancelled is left so.
 
-   rota_join runs it if it is still here, else helps with what its thief has, else waits: ROTA_OK,
-   ROTA_EFAILED or ROTA_ECANCELED; ROTA_EINVAL for NULL, or a task without a function, which rota_fork
-   leaves alone. Not interruptible. A task that was never forked runs now.
+   rota_join waits until the task is done. If no other thread has taken it, it runs here; else the
+   caller runs other tasks of the pool as far as that helps, then sleeps. A task that was never forked
+   runs now. ROTA_OK, ROTA_EFAILED if it failed, ROTA_ECANCELED if it was cancelled; ROTA_EINVAL for
+   NULL, or for a task without a function, which rota_fork leaves alone. It cannot be interrupted.
 
-   rota_unfork: true if it was the newest here, no one has it, and it has not run. It may be forked
-   again. */
+   rota_unfork takes a task back: true if it was the newest that the caller forked and nobody has taken
+   it. It has not run then, and may be forked again. */
 
-/* Runs a task in `ex` and waits: how a computation starts, from any thread, which takes part in the work
-   if fewer than `parallelism` others do. ROTA_EREJECTED after a shutdown, ROTA_ENOTSUP for another
-   kind of executor; else what rota_join returns. Where there is no worker, and none to be had, the
-   caller runs it. */
+/* Runs a task in `ex` and waits until it is done: how a computation starts, from any thread. The caller
+   takes part in the work if fewer than `parallelism` others do, and does all of it if no worker can be
+   made. ROTA_EREJECTED after a shutdown. ROTA_ENOTSUP for another kind of executor. Else what rota_join
+   returns: ROTA_OK, ROTA_EFAILED or ROTA_ECANCELED. */
 int rota_invoke(rota_executor *ex, rota_fj *task);
 
-/* Runs both, or all: each is done when these return, also after a failure. ROTA_EINVAL for a NULL
-   among them, before any has begun; else ROTA_OK, or what the first one that did not succeed ended
-   with. */
+/* Runs tasks and waits until each is done, also after a failure. ROTA_OK if all succeeded, else
+   ROTA_EFAILED or ROTA_ECANCELED: the end of the first of them, in their order, that did not.
+   ROTA_EINVAL for a NULL among them: then none has begun. */
 int rota_invoke_both(rota_fj *a, rota_fj *b);
 int rota_invoke_many(rota_fj *const *tasks, size_t n);
 
-/* How a task fails, from its own body; whoever joins it sees ROTA_EFAILED. As with rota_fail the
-   last call counts, and 0 takes it back. */
+/* Makes a task fail with a code, from its own function: whoever joins it sees ROTA_EFAILED. As with
+   rota_fail the last call counts, and a code of 0 takes it back. */
 void rota_fj_fail(rota_fj *self, int code);
 
-/* Cancels a task. True: it ends as cancelled, or has. If it runs already it goes on, is not done before
-   it has ended, and whoever joins it waits for that; a join that returns at the same moment may have
-   missed it. */
+/* Cancels a task: true if it ends as cancelled, or has done so already. If it has not begun it never
+   runs. If it runs it goes on, is not interrupted, and is done only when it has returned; whoever joins
+   it waits for that. A join that returns at the same moment may not have seen it. */
 bool rota_fj_cancel(rota_fj *task);
 
-/* How a task stands, without waiting; and once more. */
+/* How far a task is, and how to use it again. None of these waits. */
 bool rota_fj_is_done(const rota_fj *task);
 int rota_fj_error(const rota_fj *task); /* the code given to rota_fj_fail; 0 if it did not fail */
-void rota_fj_reset(rota_fj *task);      /* a done task may be forked again */
+void rota_fj_reset(rota_fj *task);      /* makes a done task as new: it may be forked again */
 
 /* -- Inside a pool --------------------------------------------------------------------------- */
 
+/* Where the caller works. */
 rota_executor *rota_fj_pool(void); /* the fork/join pool the caller works for, or NULL */
 int rota_fj_worker(void);          /* its number there, from 0 and below max_threads, or -1 */
 
-/* Tasks in the caller's deque beyond what idle workers would take, or less than 0: while it is
-   small, split more. 0 outside a pool. */
+/* How many tasks are in the caller's deque beyond those that idle workers would take; it may be less
+   than 0. While it is small, it pays to split more. 0 outside a pool. */
 int rota_fj_surplus(void);
 
-/* Around a wait that the library cannot see (a lock, a read): another worker stands in meanwhile.
-   ROTA_EREJECTED when max_threads are there already, ROTA_EAGAIN when the system refuses one: wait
-   all the same, and leave out the end. Pairs may nest; the outermost counts. ROTA_OK outside a
-   fork/join pool. */
+/* Tells a pool of a wait that it cannot see, such as a lock or a read: call these around it, and
+   another worker stands in meanwhile. ROTA_EREJECTED when max_threads are there already, ROTA_EAGAIN
+   when the system refuses a thread: then wait all the same, but do not call rota_block_end. Pairs may
+   be nested; the outermost counts. Outside a fork/join pool they do nothing: ROTA_OK. */
 int rota_block_begin(void);
 void rota_block_end(void);
 
-/* Waits until nothing is queued and nothing runs but the callers' own tasks; a worker helps meanwhile.
-   ROTA_OK, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED. */
+/* Waits until nothing is queued and nothing runs except the tasks that wait in this call: ROTA_OK. A
+   worker of the pool runs tasks meanwhile. ROTA_ETIMEDOUT when the time is up, ROTA_EINTERRUPTED if the
+   calling thread was interrupted, ROTA_ENOTSUP for another kind of executor. */
 int rota_await_quiescence(rota_executor *ex, rota_ns timeout);
 
 /*
- * Takes out tasks of rota_submit and rota_execute that have not begun: each is the caller's now, must
- * meet rota_task_run or rota_task_discard, and is as it was until then. Both work as well after a
- * shutdown. poll_submission: the oldest from outside, or ROTA_EEMPTY. drain_tasks: all that it finds,
- * also in the deques of workers, unless a forked task lies before them; the list may be empty, and is
- * freed by rota_task_list_free. ROTA_ENOMEM: they are where they were, or in the line of those from
- * outside. ROTA_ENOTSUP for another kind of executor.
+ * Takes out tasks of rota_submit and rota_execute that have not begun. They are yours then, unchanged:
+ * give each to rota_task_run, rota_task_discard or rota_execute_task. Both work after a shutdown, too,
+ * and neither waits. ROTA_ENOTSUP for another kind of executor.
+ *
+ * rota_forkjoin_poll_submission takes the oldest that was submitted from outside the pool.
+ * ROTA_EEMPTY if there is none. rota_forkjoin_drain_tasks takes all that it finds, also in the deques
+ * of workers, but not what lies behind a forked task there. The list may be empty; free it with
+ * rota_task_list_free. ROTA_ENOMEM if there is no memory for it: then all stay in the pool.
  */
 int rota_forkjoin_poll_submission(rota_executor *ex, rota_task **task);
 int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained);
 
 /*
- * Figures of a fork/join pool.
+ * Figures of a fork/join pool, all from about one moment; it does not stop for them. ROTA_ENOTSUP for
+ * another kind of executor.
  *
- * threads       all there are
- * active        those that do not sleep, and callers that take part
- * running       of those, not blocked
+ * parallelism   how many tasks may run at once
+ * threads       all that there are
+ * active        threads that do not sleep, and callers that take part
+ * running       those of them that are not blocked
  * steals        tasks that a worker took from another
- * queued        in the workers' deques
- * submissions   from outside, not yet begun
+ * queued        tasks in the workers' deques
+ * submissions   tasks from outside that have not begun
  */
 typedef struct rota_forkjoin_stats {
     unsigned parallelism, threads, active, running;

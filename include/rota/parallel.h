@@ -9,15 +9,16 @@
  *     }
  *     rota_parallel_for(NULL, 0, height, 0, shade, image);
  *
- * `ex` is a fork/join pool; NULL is the pool the caller works in, else the common pool. They may be
- * nested. `grain` is the largest piece that a body gets; 0 leaves it to the library, which makes
- * pieces of some microseconds each, and splits what is left only when a worker has nothing to do: as
- * good as a grain chosen by hand, as a rule, also where some parts take far longer than others.
+ * `ex` is a fork/join pool. With NULL it is the pool that the caller works in, or else the common
+ * pool. Loops may be nested. `grain` is the largest piece that a body gets. With 0 the library
+ * chooses: it makes pieces of some microseconds each, and splits what is left only when a worker has
+ * nothing to do. As a rule that is as good as a grain chosen by hand, also where some parts take far
+ * longer than others.
  *
- * A body - range, map or fold function - that calls rota_fail ends the loop early: ROTA_EFAILED, once
- * no body runs any more. ROTA_EREJECTED when the pool is shut down; ROTA_ECANCELED when it is shut
- * down now while the loop runs. ROTA_EINVAL for what cannot be, ROTA_ENOTSUP for another kind of
- * executor.
+ * All of these wait until no body runs any more, and are not interruptible. A body, which is a range,
+ * map or fold function, ends the loop early by rota_fail: ROTA_EFAILED. ROTA_EREJECTED when the pool
+ * is shut down; ROTA_ECANCELED if rota_shutdown_now stopped it while the loop ran. ROTA_ENOTSUP for
+ * another kind of executor. ROTA_ENOMEM if there was no memory for the common pool.
  */
 #ifndef ROTA_PARALLEL_H
 #define ROTA_PARALLEL_H
@@ -26,25 +27,28 @@
 
 ROTA_BEGIN
 
-/* Every index from begin to before end once, in pieces. Nothing to do is ROTA_OK. */
+/* Calls `body` for pieces of the range from `begin` to before `end`, so that each index is in one of
+   them. An empty range is ROTA_OK. */
 typedef void rota_range_fn(size_t begin, size_t end, void *ctx);
 int rota_parallel_for(rota_executor *ex, size_t begin, size_t end, size_t grain,
                       rota_range_fn *body, void *ctx);
 
-/* out[i] = fn(in[i]), element by element; with equal sizes `in` and `out` may be the same array. */
+/* Computes out[i] from in[i], for n elements, each by one call of fn. The arrays have elements of
+   in_size and out_size bytes; if these are equal, `in` and `out` may be the same array. */
 typedef void rota_map_fn(const void *in, void *out, void *ctx);
 int rota_parallel_map(rota_executor *ex, const void *in, size_t in_size, void *out, size_t out_size,
                       size_t n, rota_map_fn *fn, void *ctx);
 
 /*
- * Folds pieces and joins them: equals the result from left to right for every associative `join`,
- * commutative or not; the identity for nothing. Needs no memory that it cannot do without. What
- * `result` holds when it does not return ROTA_OK is a part of the result, or nothing.
+ * Reduces a range to one value: folds pieces of it, and joins what they give. The result is the same as
+ * from left to right, if `join` is associative; it need not be commutative. An empty range gives the
+ * identity. Where there is no memory for another accumulator, it goes on with fewer pieces. With any
+ * status but ROTA_OK, `result` holds a part of the result, or nothing.
  *
- * size   of an accumulator, aligned as malloc's
- * init   makes it the identity
- * fold   adds a piece on the right
- * join   acc = acc + right
+ * size   of an accumulator, in bytes; each is aligned as malloc's are
+ * init   makes an accumulator the identity
+ * fold   adds the indices from begin to before end to an accumulator, on its right
+ * join   adds the accumulator `right` to `acc`, on its right
  */
 typedef struct rota_reduction {
     size_t size;
@@ -56,8 +60,9 @@ typedef struct rota_reduction {
 int rota_parallel_reduce(rota_executor *ex, size_t begin, size_t end, size_t grain,
                          const rota_reduction *reduction, void *ctx, void *result);
 
-/* A stable sort: qsort_r's arguments, in parallel. Needs memory for a second array of that size;
-   ROTA_ENOMEM without it, and the array is as it was. Once begun it is not cut short. */
+/* Sorts an array; equal elements stay in order. The arguments are those of qsort_r. It needs memory
+   for a second array of that size: ROTA_ENOMEM if there is none, and the array is as it was. Once
+   begun it is not cut short. */
 int rota_parallel_sort(rota_executor *ex, void *base, size_t n, size_t size,
                        int (*compare)(const void *a, const void *b, void *ctx), void *ctx);
 

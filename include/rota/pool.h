@@ -7,14 +7,15 @@
  *     rota_submit(pool, resize, image, &future);
  *     rota_close(pool);                                                 // ends when all is done
  *
- * A task is taken like this: fewer than core_threads run: a new thread runs it; else the queue
- * takes it; else, below max_threads, a new thread runs it; else it is rejected. With a queue
- * without a bound there are never more than core_threads; with a hand-off queue a task goes to a
- * thread that waits, or to a new one. Threads are made when they are needed, not before.
+ * What becomes of a task that is submitted: if there are fewer than core_threads threads, a new thread
+ * runs it; else it goes into the queue; if that is full and there are fewer than max_threads, a new
+ * thread runs it; else it is rejected. So with a queue without a bound there are never more than
+ * core_threads, and with a hand-off queue a task goes to a thread that is idle, or to a new one.
+ * Threads are made when they are needed, not before.
  *
- * A worker that waits for a task that is still in its own pool's queue takes it out and runs it,
- * that one and no other, on its own stack; so nested submits never wait for themselves, however
- * few the threads. Each level of nesting needs the stack of one task more.
+ * A worker that waits for a task which is still in its own pool's queue takes it out and runs it, that
+ * one and no other, on its own stack. So tasks may submit tasks and wait for them, however few the
+ * threads. Each level of nesting needs the stack of one task more.
  *
  * In a child of fork(2) a pool of the parent has no threads. It is as if terminated there: it rejects
  * what is submitted, and can be closed, which does nothing. New pools work.
@@ -31,18 +32,21 @@ ROTA_BEGIN
 /* -- Rejection ------------------------------------------------------------------------------- */
 
 /*
- * What becomes of a task that finds the pool saturated or shut down, on the thread that submits it.
- * A handler either takes the task over (it runs, discards or queues it) and returns ROTA_OK, or
- * leaves it and returns the status that the submitter is to see.
+ * What becomes of a task when the pool has no room for it or is shut down. A handler is called on the
+ * thread that submits. Either it takes the task over, which is to run, discard or pass it on, and
+ * returns ROTA_OK; or it leaves the task alone and returns the status that the submitter is to see.
  *
- * abort            ROTA_EREJECTED: the default
- * caller_runs      the submitter runs it; discarded if the pool is shut down
- * discard          silently; its future is cancelled
- * discard_oldest   the queue's head instead, then tries again; the task itself if the pool is shut
- *                  down, ROTA_EREJECTED if the queue has no head
- * block            waits for room: back-pressure. ROTA_EREJECTED when the pool is shut down, also
- *                  while it waits; ROTA_EINTERRUPTED. One of the pool's own workers runs the task
- *                  instead of waiting for itself.
+ * abort            the submitter gets ROTA_EREJECTED: the default
+ * caller_runs      the submitter runs the task; it is discarded if the pool is shut down
+ * discard          the task is discarded, and its future cancelled
+ * discard_oldest   the first task of the queue is discarded, and the submit tried again; if the pool
+ *                  is shut down, this task is discarded; ROTA_EREJECTED if the queue holds none
+ * block            the submitter waits until there is room. ROTA_EREJECTED when the pool is shut down,
+ *                  before or meanwhile; ROTA_EINTERRUPTED if the submitter was interrupted. One of the
+ *                  pool's own workers runs the task instead of waiting.
+ *
+ * The last two submit the task again, so they may also return what that does: ROTA_ENOMEM, or
+ * ROTA_EAGAIN if there is no thread and none can be made.
  */
 typedef int rota_reject(rota_executor *ex, rota_task *task, void *ctx);
 
@@ -55,18 +59,19 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx);
 /* -- Threads and hooks ----------------------------------------------------------------------- */
 
 /*
- * How threads are made. Zero is every field's default; name and cpus are copied. Signals are
- * blocked in all of them, but for interrupt_signal. A task must leave its thread as it found it:
- * signal mask, cancel state, floating-point mode and name are not put back after each, as that would
- * cost more than the task. on_start may set them for all.
+ * How threads are made. Zero is every field's default; name and cpus are copied. All signals are
+ * blocked in these threads, except interrupt_signal. A task must leave its thread as it found it:
+ * signal mask, cancel state, floating-point mode and thread name are not restored after each task, as
+ * that would cost more than the task. on_start may set them for all tasks.
  *
  * name               "resize-%u": at most one %u, the thread's number from 0; default "rota-%u"
  * stack_size         0: the system's
- * interrupt_signal   sent with an interrupt, so that a blocking system call ends with EINTR; 0: none.
- *                    It gets a handler that does nothing, unless the program has one.
+ * interrupt_signal   sent to a thread with each interrupt, so that a blocking system call ends with
+ *                    EINTR; 0: none. It gets a handler that does nothing, unless the program has one.
  * cpus, cpu_count    threads are pinned to these CPUs, round robin
- * create             takes pthread_create's place: 0 or an errno; the library joins the thread
- * on_start, on_exit  on the new thread, first and last
+ * create             is called instead of pthread_create: 0 or an errno; the library joins the thread
+ * on_start, on_exit  are called on the new thread, first and last
+ * ctx                what these three are given
  */
 typedef struct rota_threads {
     const char *name;
@@ -82,10 +87,11 @@ typedef struct rota_threads {
 } rota_threads;
 
 /*
- * Called around a task on the thread that runs it, and once when the pool has ended. `status` is
- * ROTA_OK, ROTA_EFAILED with the task's own code in `error`, or ROTA_ECANCELED.
- * unobserved_failure is told of a failure that nobody can see: of a task without a future, or
- * whose future nobody holds.
+ * Functions that a pool calls; any may be NULL. before_execute and after_execute are called around each
+ * task, on the thread that runs it; `status` is ROTA_OK, ROTA_EFAILED with the task's own code in
+ * `error`, or ROTA_ECANCELED. unobserved_failure is told of a failure that nobody else can see: that of
+ * a task without a future, or whose future nobody holds. terminated is called once, when the last
+ * thread has ended its work. Each is given ctx, and may call the library.
  */
 typedef struct rota_hooks {
     void (*before_execute)(rota_executor *ex, rota_task *task, void *ctx);
@@ -98,14 +104,18 @@ typedef struct rota_hooks {
 /* -- Pools ----------------------------------------------------------------------------------- */
 
 /*
- * core_threads         kept even when idle; may be 0: then one thread comes for what is queued
- * max_threads          0: the same as core_threads, at least 1
- * keep_alive           an idle thread above core goes after this long; 0: 60 s; 1: at once
- * core_may_time_out    core threads go, too
- * queue                the pool's from now on, if ROTA_OK; NULL: a linked queue without a bound
- * on_reject            NULL: rota_reject_abort; it is given reject_ctx
+ * The options of a pool. Zero is every field's default.
+ *
+ * core_threads         threads that stay even when idle; with 0 one is made when a task is queued
+ * max_threads          the most there may be; 0: the same as core_threads
+ * keep_alive           an idle thread beyond the core threads ends after this long; 0: 60 s; 1: at once
+ * core_may_time_out    idle core threads end after keep_alive, too
+ * queue                for tasks that wait; the pool owns it once it is made; NULL: a linked queue
+ *                      without a bound
+ * on_reject            what becomes of a task for which there is no room; NULL: rota_reject_abort
+ * reject_ctx           what on_reject is given
  * threads, hooks       rota_threads and rota_hooks
- * strict_wait          a worker that waits for a queued task of its own pool just waits
+ * strict_wait          a worker that waits for a queued task of its own pool does not run it
  */
 typedef struct rota_pool_options {
     unsigned core_threads;
@@ -121,14 +131,15 @@ typedef struct rota_pool_options {
     void *reserved[8];
 } rota_pool_options;
 
-/* Makes a pool, without a thread as yet. ROTA_EINVAL for max_threads below core_threads, both 0, a
-   negative keep_alive, or threads that cannot be. */
+/* Makes a pool. It has no threads yet. ROTA_EINVAL for max_threads below core_threads, for both 0,
+   for a negative keep_alive, or for threads that cannot be made so. The queue is still yours then. */
 int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 
 /* -- Settings, while it runs ----------------------------------------------------------------- */
 
-/* Changes a setting. ROTA_ENOTSUP for executors that are no pools, or cannot be changed. Refused values
-   change nothing. */
+/* Changes a setting of a pool; none of these waits. ROTA_ENOTSUP for executors that are no pools, and
+   for those of rota_single_thread and rota_single_scheduled. ROTA_EINVAL for a value that cannot be.
+   */
 int rota_pool_set_core_threads(rota_executor *ex, unsigned n); /* at most max_threads           */
 int rota_pool_set_max_threads(rota_executor *ex, unsigned n);  /* at least core_threads, and 1  */
 int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive); /* here 0 is at once       */
@@ -136,36 +147,44 @@ int rota_pool_set_core_may_time_out(rota_executor *ex, bool on);
 int rota_pool_set_reject(rota_executor *ex, rota_reject *on_reject, void *ctx);
 int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads); /* those made later  */
 
-/* The options, as rota_pool_new would take them, but for the queue, which stays the pool's: NULL. name
-   and cpus are good until rota_pool_set_threads. */
+/* The options as they are now, as rota_pool_new would take them, except that `queue` is NULL. The name
+   and cpus in them are good until rota_pool_set_threads or the end of the pool. ROTA_ENOTSUP for
+   executors that are no pools. */
 int rota_pool_options_get(rota_executor *ex, rota_pool_options *now);
 
-/* Starts all core threads, or one: how many. ROTA_EAGAIN when one that was wanted could not be made. */
+/* Starts core threads before there are tasks, all that are missing or one: *started is how many. It is
+   written also with ROTA_EAGAIN when a thread could not be made. ROTA_ENOTSUP for executors that are no
+   pools. */
 int rota_pool_prestart(rota_executor *ex, unsigned *started);
 int rota_pool_prestart_one(rota_executor *ex, unsigned *started);
 
 /* -- The queue ------------------------------------------------------------------------------- */
 
-/* The pool's queue, of rota_task: to look at, not to take from. */
+/* The queue of a pool, whose elements are of type rota_task: look at it, but do not insert or remove.
+   The functions of a queue that you made find a task's argument with rota_task_call. NULL for
+   executors that are no pools. */
 rota_queue *rota_pool_queue(rota_executor *ex);
 
-/* Takes a task out of the queue. True: it was there, never runs, and its future is cancelled. */
+/* Removes a task from the queue: true if it was there. It is discarded, and its future cancelled. */
 bool rota_pool_remove(rota_executor *ex, rota_future *future);
 
-/* Drops cancelled tasks from the queue, where they would stay until taken: how many. */
+/* Removes cancelled tasks from the queue, where they would stay until a thread takes them: how many.
+   Their arguments were discarded when they were cancelled. */
 size_t rota_pool_purge(rota_executor *ex);
 
 /* -- Figures --------------------------------------------------------------------------------- */
 
 /*
- * Figures of a pool, all at about one moment, while others go on.
+ * Figures of a pool, all from about one moment; it does not stop for them. ROTA_ENOTSUP for executors
+ * that are no pools.
  *
- * threads     all there are
+ * threads     all that there are
  * active      those that run a task
- * largest     the most there ever were
- * submitted   all that was ever accepted
- * completed   what has run, or was cancelled when its turn came
+ * largest     the most that there ever were
+ * submitted   all tasks that were ever accepted
+ * completed   tasks that have run, or were found cancelled when their turn came
  * rejected    calls of the rejection handler
+ * queued      tasks in the queue
  */
 typedef struct rota_pool_stats {
     unsigned threads, active, largest, core_threads, max_threads;

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* rota/rota.h - executors, futures and queues for C11: all of it. */
+/*
+ * rota/rota.h - executors, futures and queues for C11: all of it.
+ *
+ *     static void *square(void *arg)                     // a task is a function
+ *     {
+ *         long *number = arg;
+ *         *number *= *number;
+ *         return number;
+ *     }
+ *
+ *     rota_fixed_pool(4, &pool);                         // four threads
+ *     rota_submit(pool, square, &number, &future);       // one of them will run it
+ *     rota_future_get(future, &result);                  // waits for it
+ *     rota_future_unref(future);
+ *     rota_close(pool);                                  // when all is done
+ */
 #ifndef ROTA_ROTA_H
 #define ROTA_ROTA_H
 

@@ -26,13 +26,13 @@ ROTA_BEGIN
 typedef void *rota_fn(void *arg);
 
 /*
- * How a task fails: `return rota_fail(code);` - with any nonzero code of its own. Returns NULL. The
- * last call counts, and rota_fail(0) takes it back; outside a task it does nothing. What a task
- * returns beside a failure is ignored, and not freed.
+ * How a task fails: `return rota_fail(code);` with a code of its own, any but 0. It returns NULL. If
+ * it is called more than once the last call counts, and rota_fail(0) takes a failure back; outside of
+ * a task it does nothing. What a task that fails returns is ignored, and not freed.
  *
  * A task that ends its thread (pthread_exit, pthread_cancel) has failed with ROTA_ECANCELED as its
- * code. One that leaves by longjmp is not supported, nor is a discard or free_result function that
- * ends its thread.
+ * code. A task must not leave by longjmp, and a discard or free_result function must not end its
+ * thread.
  */
 void *rota_fail(int code);
 
@@ -41,14 +41,14 @@ typedef struct rota_call {
     rota_fn *fn;
     void *arg;
 
-    /* Runs instead of fn once it is certain that fn never will; of a periodic task: once, when no
-       further run will come. */
+    /* Is called instead of fn once it is certain that fn will never run, so that arg can be freed; for
+       a periodic task once, when no further run will come. NULL: nothing to do. */
     void (*discard)(void *arg);
 
-    /* The future owns the result, and frees it when it goes. */
+    /* Frees the result when the last reference to the future goes. NULL: the result is not freed. */
     void (*free_result)(void *result);
 
-    const char *name;  /* for traces and listings; not copied */
+    const char *name;  /* for traces and listings; not copied, so it must last; or NULL */
     void *reserved[3]; /* NULL in a call of yours; not to be read */
 } rota_call;
 
@@ -62,12 +62,12 @@ const rota_call *rota_task_call(const rota_task *task); /* good as long as the t
 rota_future *rota_task_future(const rota_task *task);   /* borrowed; NULL: rota_execute's task */
 
 /*
- * Both end the task's life: every task that is handed out must meet exactly one of them, or be
- * passed on with rota_execute_task. A task whose future is done already - cancelled, or completed by
- * hand - has no more to do, and either only lets go of it.
+ * What you do with a task that was handed to you: exactly one of these, or rota_execute_task, which
+ * passes it on. After that it is no longer yours. If its future is done already, because it was
+ * cancelled or completed by hand, neither calls anything of the task.
  */
 void rota_task_run(rota_task *task);     /* here and now, on the calling thread */
-void rota_task_discard(rota_task *task); /* never: discard(arg) runs, its future is cancelled */
+void rota_task_discard(rota_task *task); /* calls discard(arg), and its future is cancelled */
 
 ROTA_END
 #endif

@@ -285,13 +285,13 @@ class Writer:
     def write_entry(self):
         """rota(7): what all headers have in common, and which there are."""
         reference, base = self.reference, self.reference.base
-        example = example_of(base)
+        of_base, example = example_of(base), example_of(reference.all) or example_of(base)
         others = [(f"Xr {reference.overview_of(one)} 7", f"{one.name}: {one.title}.")
                   for one in reference.headers if one is not base]
         lines = [*self.head("rota", 7, ["rota"], first_clause(reference.all.title)),
                  ".Sh SYNOPSIS", f".In {reference.all.name}", ".Pp",
                  ".Dl cc program.c $(pkg-config --cflags --libs rota)",
-                 ".Sh DESCRIPTION", *self.blocks([block for block in base.blocks if block is not example]),
+                 ".Sh DESCRIPTION", *self.blocks([block for block in base.blocks if block is not of_base]),
                  ".Sh HEADERS", f".In {reference.all.name}", "includes them all.", *self.tagged(others),
                  *self.list_of_pages(base), *self.examples([example] if example else []),
                  ".Sh SEE ALSO", *(f".{link} ," for link, _ in sorted(others))]
