@@ -114,6 +114,19 @@ static void tell(rota__turn *now)
         tell_unobserved(now);
 }
 
+/* An interrupt that the task has left is not for these (POOL-32), but for what comes after (T1). */
+static void tell_apart(rota__turn *now)
+{
+    rota__execution telling;
+
+    begin_apart(&telling); /* which moves it into the one around */
+    tell(now);
+    rota__execution_end(&telling);
+    rota__execution_end(&now->execution);
+    if (ROTA__UNLIKELY(rota__load_relaxed(&now->execution.interrupted) != 0))
+        rota__store_relaxed(&telling.thread->interrupted, 1);
+}
+
 /* Whatever it was: is it one that failed? A series tells how it is, not how this run was. */
 static bool has_failed(rota__turn *now)
 {
@@ -130,10 +143,8 @@ static void end_span(rota__turn *now)
 static void end_turn(rota__turn *now)
 {
     end_span(now);
-    if (now->has_hooks) {
-        tell(now);
-        rota__execution_end(&now->execution);
-    }
+    if (now->has_hooks)
+        tell_apart(now);
     now->ended(now);
 }
 
@@ -181,10 +192,14 @@ void rota__turn_run(rota__turn *now)
 static void end_bare(void *arg)
 {
     rota__turn *now = arg;
+    rota__execution telling;
 
     end_span(now);
-    if (now->hooks != NULL && outcome(now) == ROTA_EFAILED)
+    if (now->hooks != NULL && outcome(now) == ROTA_EFAILED) {
+        begin_apart(&telling); /* the caller may be a task, which is not the hook's to fail */
         tell_unobserved(now);
+        rota__execution_end(&telling);
+    }
     rota__task_release(now->task);
 }
 

@@ -302,6 +302,27 @@ static void a_failure_of_a_task_without_a_future_is_told_once(void **state)
     assert_int_equal(log.interrupted, 0);
 }
 
+static void *interrupt_self_and_fail(void *arg)
+{
+    rota_thread_interrupt(rota_thread_self());
+    return rota_fail(*(int *)arg);
+}
+
+/* POOL-32: on the thread of the task, whose interrupt goes with it. */
+static void a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task(void **state)
+{
+    int code = 7;
+    struct log log;
+    rota_executor *pool = logged_pool(&log);
+
+    assert_ok(rota_execute(pool, interrupt_self_and_fail, &code));
+    assert_ok(rota_close(pool));
+    assert_int_equal(log.unobserved, 1);
+    assert_true(pthread_equal(log.failure[0].thread, log.before[0].thread));
+    assert_false(pthread_equal(log.failure[0].thread, pthread_self()));
+    assert_int_equal(log.interrupted, 0);
+}
+
 /* POOL-32: nobody holds it, from the beginning or since. */
 static void a_failure_is_told_when_nobody_holds_the_future(void **state)
 {
@@ -408,6 +429,7 @@ int main(void)
         test_with_memory(a_hook_may_call_the_pool),
         test_with_memory(a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replaced),
         test_with_memory(a_failure_of_a_task_without_a_future_is_told_once),
+        test_with_memory(a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task),
         test_with_memory(a_failure_is_told_when_nobody_holds_the_future),
         test_with_memory(a_failure_that_a_holder_can_see_is_not_told),
         test_with_memory(a_failure_does_not_end_the_worker),
