@@ -90,7 +90,8 @@ int rota_any_of(rota_future *const *futures, size_t n, rota_future **out);
 
 /* Ends as f does, or after `timeout`: fails with ROTA_ETIMEDOUT as its code, or has that value. f
    itself goes on. All of them share one thread, which is there only while there is something to wait
-   for; a timer goes with whichever end comes first. */
+   for; a timer goes with whichever end comes first. ROTA_EAGAIN when the system refuses that thread,
+   ROTA_EREJECTED when the process is about to end. */
 int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out);
 int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out);
 

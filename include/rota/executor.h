@@ -108,7 +108,8 @@ int rota_executor_free(rota_executor *ex);
 
 /*
  * Shuts down, waits for every task, and frees. An interrupt does not end the wait and is
- * left for the caller to see. ROTA_EDEADLOCK from one of its own workers.
+ * left for the caller to see. ROTA_EDEADLOCK from one of its own workers; ROTA_ENOMEM for a thread
+ * that has no memory to wait with: it is shut down, and can be closed again.
  */
 int rota_close(rota_executor *ex);
 
