@@ -182,7 +182,7 @@ static void a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing(voi
     assert_int_equal(probe.discards, 2);
 }
 
-/* SCHED-28, POOL-52 */
+/* SCHED-28, POOL-51 */
 static void a_purge_takes_out_the_cancelled_ones_alone(void **state)
 {
     rota_executor *sched = sched_of(1, true);

@@ -157,7 +157,7 @@ static void what_was_handed_over_outlives_the_pool(void **state)
     rota_future_unref(scene.running);
 }
 
-/* rota_execute_task: "it runs once, as soon as it can". */
+/* REJ-12, rota_execute_task: "it runs once, as soon as it can". */
 static void what_was_handed_over_may_go_to_another_pool(void **state)
 {
     rota_executor *plain = test_pool((rota_pool_options){.core_threads = 1});
