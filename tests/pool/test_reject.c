@@ -189,6 +189,28 @@ static void a_failure_in_the_caller_is_not_the_callers(void **state)
     assert_ok(rota_close(other));
 }
 
+static void end_in_hook(rota_executor *ex, const rota_call *call, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void execute_and_end(void *pool)
+{
+    rota_execute(pool, fail_with_7, NULL);
+    test_die(__FILE__, __LINE__, "the thread has not ended");
+}
+
+/* GEN-14: the task is let go of also if the hook ends the thread of the caller. */
+static void who_is_told_of_a_failure_in_the_caller_may_end_it(void **state)
+{
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.on_reject = rota_reject_caller_runs,
+                                         .hooks = {.unobserved_failure = end_in_hook}});
+    test_thread_join(test_thread_start(execute_and_end, full.pool));
+    full_close(&full);
+}
+
 /* REJ-03, REJ-08 */
 static void with_caller_runs_a_pool_that_is_shut_down_discards_it(void **state)
 {
@@ -889,6 +911,7 @@ int main(void)
         test_with_memory(with_caller_runs_the_submitter_runs_it_before_the_call_returns),
         test_with_memory(a_failure_in_the_caller_is_told_there_and_the_call_is_ok),
         test_with_memory(a_failure_in_the_caller_is_not_the_callers),
+        test_with_memory(who_is_told_of_a_failure_in_the_caller_may_end_it),
         test_with_memory(with_caller_runs_a_pool_that_is_shut_down_discards_it),
         test_with_memory(discard_drops_the_task_and_cancels_its_future),
         test_with_memory(discard_oldest_drops_the_head_of_the_queue_for_it),
