@@ -183,7 +183,7 @@ static void so_many_may_wait_as_there_may_be_threads(void **state)
 /* FJ-17: "256 spares", unless told. */
 static void two_hundred_and_fifty_six_may_stand_in(void **state)
 {
-    so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .threads = {.stack_size = 1 << 17}},
+    so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .threads = {.stack_size = 1 << 18}},
                      MOST);
 }
 
