@@ -15,6 +15,7 @@ cited by the tests of its file that use it. A test proves a code where it compar
     assert_status(rota_execute(pool, work, NULL), ROTA_EREJECTED);
 
 or where a comment says so, for what comes out of a table: ROTA_EINVAL from rota_then, rota_both.
+Whether a code is really returned, returned.py sees while the tests run.
 """
 import re
 import sys

@@ -93,7 +93,8 @@ int rota_any_of(rota_future *const *futures, size_t n, rota_future **out);
 
 /* Makes a future that ends as f does, or when the time is up: then it has failed with ROTA_ETIMEDOUT
    as its code, or has `value`. f itself goes on. All timeouts share one thread, which is there only
-   while one is pending. ROTA_EAGAIN if that thread cannot be made. */
+   while one is pending. ROTA_EAGAIN if that thread cannot be made, ROTA_EREJECTED when the process is
+   about to end. */
 int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out);
 int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out);
 

@@ -117,8 +117,9 @@ int rota_executor_free(rota_executor *ex);
 
 /*
  * Closes an executor: shuts it down, waits until every task has ended, and frees it. An interrupt
- * does not end the wait, and is left for the caller to see. ROTA_EDEADLOCK from one of its own tasks,
- * ROTA_ENOTSUP for the common pool: it is not freed then.
+ * does not end the wait, and is left for the caller to see. With any status but ROTA_OK it is not
+ * freed: ROTA_EDEADLOCK from one of its own tasks, ROTA_ENOTSUP for the common pool, ROTA_ENOMEM for a
+ * thread that has no memory to wait with; then it is shut down, and can be closed again.
  */
 int rota_close(rota_executor *ex);
 

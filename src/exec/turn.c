@@ -14,16 +14,35 @@ static void begin_apart(rota__execution *execution)
     execution->may_fail = false;
 }
 
+typedef struct apart {
+    void (*hook)(void *ctx);
+    void *ctx;
+    rota__execution execution;
+} apart;
+
+static void call_hook(void *arg)
+{
+    const apart *now = arg;
+
+    now->hook(now->ctx);
+}
+
+/* Also if the hook has ended the thread. */
+static void end_apart(void *arg)
+{
+    rota__execution_end(&((apart *)arg)->execution);
+}
+
 void rota__call_apart(void (*hook)(void *ctx), void *ctx)
 {
-    rota__execution execution;
+    apart now = {.hook = hook, .ctx = ctx};
 
     if (hook == NULL)
         return;
-    begin_apart(&execution);
-    rota__store_relaxed(&execution.interrupted, 0); /* also on a thread that is stopped */
-    hook(ctx);
-    rota__execution_end(&execution);
+    begin_apart(&now.execution);
+    rota__store_relaxed(&now.execution.interrupted, 0); /* also on a thread that is stopped */
+    rota__os_guarded(call_hook, end_apart, &now);
+    end_apart(&now);
 }
 
 /* -- Running a task ------------------------------------------------------- */
@@ -114,6 +133,29 @@ static void tell(rota__turn *now)
         tell_unobserved(now);
 }
 
+/* An interrupt that the task has left is not for these (POOL-32), but for what comes after (T1). */
+static void tell_apart(void *arg)
+{
+    rota__turn *now = arg;
+    rota__execution telling;
+
+    begin_apart(&telling); /* which moves it into the one around */
+    tell(now);
+    rota__execution_end(&telling);
+    rota__execution_end(&now->execution);
+    if (ROTA__UNLIKELY(rota__load_relaxed(&now->execution.interrupted) != 0))
+        rota__store_relaxed(&telling.thread->interrupted, 1);
+}
+
+/* A hook after the task ended the thread: the task has had its turn all the same. */
+static void tell_torn(void *arg)
+{
+    rota__turn *now = arg;
+
+    rota__execution_end(&now->execution);
+    now->ended(now);
+}
+
 /* Whatever it was: is it one that failed? A series tells how it is, not how this run was. */
 static bool has_failed(rota__turn *now)
 {
@@ -130,10 +172,8 @@ static void end_span(rota__turn *now)
 static void end_turn(rota__turn *now)
 {
     end_span(now);
-    if (now->has_hooks) {
-        tell(now);
-        rota__execution_end(&now->execution);
-    }
+    if (now->has_hooks)
+        rota__os_guarded(tell_apart, tell_torn, now);
     now->ended(now);
 }
 
@@ -178,14 +218,31 @@ void rota__turn_run(rota__turn *now)
     end_turn(now);
 }
 
+static void tell_bare(void *arg)
+{
+    tell_unobserved(arg);
+}
+
+static void end_telling(void *arg)
+{
+    rota__turn *now = arg;
+
+    rota__execution_end(&now->execution);
+    rota__task_release(now->task);
+}
+
 static void end_bare(void *arg)
 {
     rota__turn *now = arg;
 
     end_span(now);
-    if (now->hooks != NULL && outcome(now) == ROTA_EFAILED)
-        tell_unobserved(now);
-    rota__task_release(now->task);
+    if (now->hooks == NULL || outcome(now) != ROTA_EFAILED) {
+        rota__task_release(now->task);
+        return;
+    }
+    begin_apart(&now->execution); /* the caller may be a task, which is not the hook's to fail */
+    rota__os_guarded(tell_bare, end_telling, now);
+    end_telling(now);
 }
 
 void rota__turn_run_bare(rota__turn *now)

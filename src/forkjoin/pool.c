@@ -26,16 +26,30 @@ static void call_terminated(void *arg)
     pool->hooks.terminated(&pool->executor, pool->hooks.ctx);
 }
 
-/* With the lock held, which it leaves. */
-static void terminate(rota__fj_pool *pool)
+static void call_terminated_apart(void *arg)
 {
-    set_state(pool, ROTA_TIDYING);
-    rota__mutex_unlock(&pool->lock);
+    rota__fj_pool *pool = arg;
+
     rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
+}
+
+static void end_tidying(void *arg)
+{
+    rota__fj_pool *pool = arg;
+
     rota__mutex_lock(&pool->lock);
     set_state(pool, ROTA_TERMINATED);
     rota__lobby_open(&pool->waiters);
     rota__mutex_unlock(&pool->lock);
+}
+
+/* With the lock held, which it leaves. POOL-36: also if the hook ends its thread. */
+static void terminate(rota__fj_pool *pool)
+{
+    set_state(pool, ROTA_TIDYING);
+    rota__mutex_unlock(&pool->lock);
+    rota__os_guarded(call_terminated_apart, end_tidying, pool);
+    end_tidying(pool);
 }
 
 void rota__fj_settle(rota__fj_pool *pool)

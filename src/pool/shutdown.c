@@ -15,14 +15,29 @@ static void call_terminated(void *arg)
     pool->hooks.terminated(&pool->executor, pool->hooks.ctx); /* P5 */
 }
 
-/* The last touch of the pool, unless a worker of it does this, which will be joined. */
-static void terminate(rota__pool *pool)
+static void call_terminated_apart(void *arg)
 {
+    rota__pool *pool = arg;
+
     rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
+}
+
+/* The last touch of the pool, unless a worker of it does this, which will be joined. */
+static void end_tidying(void *arg)
+{
+    rota__pool *pool = arg;
+
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
     rota__lobby_open(&pool->waiters);
     rota__mutex_unlock(&pool->lock);
+}
+
+/* POOL-36: also if the hook ends its thread. */
+static void terminate(rota__pool *pool)
+{
+    rota__os_guarded(call_terminated_apart, end_tidying, pool);
+    end_tidying(pool);
 }
 
 /* In one step with the look at the registry (P4): a worker that comes and is counted out again

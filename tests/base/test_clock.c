@@ -191,6 +191,69 @@ static void the_systems_clock_comes_back(void **state)
     assert_true(rota_now() > now);
 }
 
+static atomic_uint early;
+
+static void wait_for_nothing(rota__os_word *word, uint32_t expected, rota_ns deadline)
+{
+    atomic_fetch_add(&early, 1);
+}
+
+static int sleep_a_little(rota_ns timeout)
+{
+    return rota_sleep(timeout) == ROTA_OK ? ROTA_ETIMEDOUT : ROTA_OK;
+}
+
+static int get_in_vain(rota_ns timeout)
+{
+    rota_future *promise;
+
+    assert_ok(rota_promise_new(&promise));
+    int status = rota_future_get_timed(promise, timeout, NULL);
+    rota_future_unref(promise);
+    return status;
+}
+
+static int poll_in_vain(rota_ns timeout)
+{
+    rota_queue *queue;
+    void *element;
+
+    assert_ok(rota_linked_queue(1, &queue));
+    int status = rota_queue_poll_timed(queue, timeout, &element);
+    assert_ok(rota_queue_free(queue));
+    return status;
+}
+
+static int await_in_vain(rota_ns timeout)
+{
+    rota_executor *pool;
+
+    assert_ok(rota_fixed_pool(1, &pool));
+    int status = rota_await_termination(pool, timeout);
+    assert_ok(rota_close(pool));
+    return status;
+}
+
+/* GEN-06, faults 27 and 28: the system ends every wait for no reason, or before its time. */
+static void waits_that_all_end_at_once_last_as_long(void **state)
+{
+    static int (*const calls[])(rota_ns timeout) = {sleep_a_little, get_in_vain, poll_in_vain,
+                                                    await_in_vain};
+    const rota__clock restless = {rota__system_clock.now, wait_for_nothing};
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        rota_ns begin = rota_now();
+
+        atomic_store(&early, 0);
+        rota__clock_replace(&restless);
+        int status = calls[i](ROTA_MS(2));
+        rota__clock_replace(NULL);
+        assert_status(status, ROTA_ETIMEDOUT);
+        assert_true(rota_now() - begin >= ROTA_MS(2));
+        assert_true(early > 1);
+    }
+}
+
 #define unit(test) cmocka_unit_test_setup_teardown(test, install, take_away)
 
 int main(void)
@@ -205,6 +268,7 @@ int main(void)
         unit(waits_for_ever_are_not_counted),
         unit(no_advance_is_missed),
         cmocka_unit_test(the_systems_clock_comes_back),
+        cmocka_unit_test(waits_that_all_end_at_once_last_as_long),
     };
 
     test_memory_install();

@@ -91,14 +91,23 @@ static bool linger_at_the_second(void)
 
 static void use_timer(void *source)
 {
-    rota_future *follows;
+    rota_future *follows = TEST_UNTOUCHED;
 
     atomic_store(&user, rota_thread_self());
-    int status = rota_timeout(source, ROTA_HOURS(1), &follows);
-    test_check(status == ROTA_EREJECTED);
+    test_check(rota_timeout(source, ROTA_HOURS(1), &follows) == ROTA_EREJECTED);
+    test_check(follows == TEST_UNTOUCHED);
 }
 
-static void end_in_use(void *arg)
+static void use_timer_for_a_value(void *source)
+{
+    rota_future *follows = TEST_UNTOUCHED;
+
+    atomic_store(&user, rota_thread_self());
+    test_check(rota_timeout_value(source, ROTA_HOURS(1), NULL, &follows) == ROTA_EREJECTED);
+    test_check(follows == TEST_UNTOUCHED);
+}
+
+static void end_in_use(void *has_value)
 {
     rota_future *source = test_promise(), *follows;
 
@@ -108,7 +117,8 @@ static void end_in_use(void *arg)
     test_latch_init(&go_on, 1);
     test_memory_fail_only(linger_at_the_second);
     test_memory_fail_at(1, false);
-    test_thread *thread = test_thread_start(use_timer, source);
+    test_thread *thread =
+        test_thread_start(has_value != NULL ? use_timer_for_a_value : use_timer, source);
     test_latch_wait(&inside);
     rota__timer_end(ROTA_MS(100));
     test_latch_open(&go_on);
@@ -125,6 +135,7 @@ static void a_timer_that_stays_in_use_is_left_there(void **state)
     if (sizeof(void *) < 8)
         skip(); /* both futures are of one size there, and come in one block */
     assert_int_equal(test_in_child(end_in_use, NULL), 0);
+    assert_int_equal(test_in_child(end_in_use, &inside), 0);
 }
 
 int main(void)

@@ -338,6 +338,27 @@ static void get_now_does_not_wait(void **state)
     assert_ptr_equal(rota_future_get_now(NULL, &other), &other);
 }
 
+/* COMP-05: "the result, if it succeeded"; the others tell how it ended, and write nothing. */
+static void what_did_not_succeed_has_no_value(void **state)
+{
+    static const int statuses[] = {
+        [TEST_SUCCEEDS] = ROTA_OK, [TEST_FAILS] = ROTA_EFAILED, [TEST_CANCELLED] = ROTA_ECANCELED};
+
+    for (int ending = 0; ending < TEST_ENDINGS; ending++) {
+        rota_future *source = test_done(ending, &probe);
+        bool succeeds = ending == TEST_SUCCEEDS;
+        void *results[2] = {&other, &other};
+
+        assert_ptr_equal(rota_future_get_now(source, &other), succeeds ? &probe : &other);
+        assert_status(rota_future_get(source, &results[0]), statuses[ending]);
+        assert_status(rota_future_get_timed(source, 0, &results[1]), statuses[ending]);
+        assert_int_equal(rota_future_error(source), ending == TEST_FAILS ? TEST_CODE : 0);
+        for (int i = 0; i < 2; i++)
+            assert_ptr_equal(results[i], succeeds ? &probe : &other);
+        rota_future_unref(source);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +373,7 @@ int main(void)
         test_with_memory(a_queued_step_keeps_its_source),
         test_with_memory(a_copy_has_its_own_end),
         test_with_memory(get_now_does_not_wait),
+        test_with_memory(what_did_not_succeed_has_no_value),
     };
 
     test_memory_install();

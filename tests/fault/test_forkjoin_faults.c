@@ -601,6 +601,8 @@ static void await_unwatched(void *pool)
     test_check(rota_await_quiescence(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
     test_check(rota_await_termination(pool, -1) == ROTA_ETIMEDOUT);
     test_check(rota_await_termination(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+    test_check(rota_close(pool) == ROTA_ENOMEM);
+    test_check(rota_close_within(pool, ROTA_HOURS(1), NULL) == ROTA_ENOMEM);
 }
 
 /* GEN-10, GEN-04: it can do all but wait, and look once. */

@@ -152,29 +152,39 @@ static void at_max_threads_nobody_can_stand_in(void **state)
     assert_int_equal(runs, 1);
 }
 
-/* Each that waits brings one more, up to max_threads. */
-static void so_many_may_wait_as_there_may_be_threads(void **state)
-{
-    enum { MOST = 5 };
-    rota_executor *pool =
-        test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = MOST});
-    struct blocked blocked[MOST];
-    unsigned taken = 0;
+enum { MOST = 257 };
 
-    for (int i = 0; i < MOST; i++) {
+/* All wait but the last, for whom there is nobody to stand in. */
+static void so_many_may_wait(rota_forkjoin_options options, unsigned most)
+{
+    static struct blocked blocked[MOST];
+    rota_executor *pool = test_forkjoin(options);
+
+    for (unsigned i = 0; i < most; i++) {
         blocked[i] = (struct blocked){.pool = pool, .begins = 1};
-        blocked[i].ends = i == MOST - 1; /* which is refused: nothing is to be ended */
+        blocked[i].ends = i == most - 1; /* which is refused: nothing is to be ended */
         test_gate_init(&blocked[i].gate);
         assert_ok(rota_execute(pool, block_at_gate, &blocked[i]));
         test_await_count(&blocked[i].gate.begun, 1);
-        taken += blocked[i].statuses[0] == ROTA_OK;
+        assert_status(blocked[i].statuses[0], i < most - 1 ? ROTA_OK : ROTA_EREJECTED);
     }
-    assert_int_equal(taken, MOST - 1);
-    assert_status(blocked[MOST - 1].statuses[0], ROTA_EREJECTED);
-    assert_int_equal(test_fj_stats(pool).threads, MOST);
-    for (int i = 0; i < MOST; i++)
+    assert_int_equal(test_fj_stats(pool).threads, most);
+    for (unsigned i = 0; i < most; i++)
         test_gate_open(&blocked[i].gate);
     assert_ok(rota_close(pool));
+}
+
+/* Each that waits brings one more, up to max_threads. */
+static void so_many_may_wait_as_there_may_be_threads(void **state)
+{
+    so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .max_threads = 5}, 5);
+}
+
+/* FJ-17: "256 spares", unless told. */
+static void two_hundred_and_fifty_six_may_stand_in(void **state)
+{
+    so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .threads = {.stack_size = 1 << 18}},
+                     MOST);
 }
 
 /* FJ-18: "outside a pool it does the same without compensation". */
@@ -346,6 +356,7 @@ int main(void)
         test_with_memory(a_thread_comes_beside_a_caller),
         test_with_memory(at_max_threads_nobody_can_stand_in),
         test_with_memory(so_many_may_wait_as_there_may_be_threads),
+        test_with_memory(two_hundred_and_fifty_six_may_stand_in),
         test_with_memory(outside_it_does_nothing),
         test_with_memory(an_end_too_many_does_nothing),
         test_with_memory(who_stands_in_runs_what_was_forked),

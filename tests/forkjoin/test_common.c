@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "forkjoin.h"
+#include "rota_test_internal.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -81,6 +82,38 @@ static void try_to_end_it(void *parallelism)
     is_there_still(pool);
     test_check(rota_await_termination(pool, 0) == ROTA_ETIMEDOUT);
     test_check(rota_await_termination(pool, ROTA_SEC(60)) == ROTA_ETIMEDOUT); /* it is quiet */
+}
+
+static void await_its_end(void *arg)
+{
+    test_gate *gate = arg;
+
+    test_check(rota_await_termination(rota_common_pool(), ROTA_FOREVER) == ROTA_ETIMEDOUT);
+    test_check(atomic_load(&gate->ended) == 1);
+}
+
+static void wait_until_it_is_quiet(void *arg)
+{
+    rota_ns start;
+    test_gate gate;
+
+    set_parallelism("1");
+    test_gate_init(&gate);
+    test_occupy(rota_common_pool(), &gate, 1);
+    test_check(rota_await_termination(rota_common_pool(), 0) == ROTA_ETIMEDOUT);
+    test_thread *thread = test_thread_start(await_its_end, &gate);
+    test_await_parked(test_thread_handle(thread));
+    test_gate_open(&gate);
+    test_thread_join(thread);
+    start = rota_now();
+    test_check(rota_await_termination(rota_common_pool(), ROTA_HOURS(1)) == ROTA_ETIMEDOUT);
+    test_check(rota_now() - start < ROTA_SEC(60)); /* there is nothing to wait for */
+}
+
+/* FJ-06: "behaves as await_quiescence and then reports not terminated". */
+static void to_await_its_end_is_to_wait_until_it_is_quiet(void **state)
+{
+    assert_int_equal(test_in_child(wait_until_it_is_quiet, NULL), 0);
 }
 
 /* FP8-02, FJ-06 */
@@ -245,6 +278,38 @@ static void all_who_join_are_woken(void **state)
         assert_int_equal(test_in_child(join_together, NULL), 0);
 }
 
+static void join_interrupted(void *arg)
+{
+    struct shared *shared = arg;
+
+    test_check(rota_join(&shared->task) == ROTA_OK);
+    test_check(atomic_load(&shared->gate.ended) == 1);
+    test_check(rota_interrupted()); /* left for who asks */
+}
+
+static void interrupt_a_joiner(void *arg)
+{
+    struct shared shared = {.task = ROTA_FJ(wait_at_gate)};
+
+    set_parallelism("1");
+    test_gate_init(&shared.gate);
+    rota_fork(&shared.task);
+    test_await_count(&shared.gate.begun, 1);
+    test_thread *joiner = test_thread_start(join_interrupted, &shared);
+    test_await_parked(test_thread_handle(joiner));
+    rota_thread_interrupt(test_thread_handle(joiner));
+    test_await_parked(test_thread_handle(joiner)); /* again */
+    test_gate_open(&shared.gate);
+    test_thread_join(joiner);
+    test_check(atomic_load(&shared.gate.interrupted) == 0);
+}
+
+/* INT-11, FJT-03: of one that sleeps in it, too. */
+static void an_interrupt_does_not_end_a_join(void **state)
+{
+    assert_int_equal(test_in_child(interrupt_a_joiner, NULL), 0);
+}
+
 /* -- Without threads: FJ-07 --------------------------------------------------------------- */
 
 static void *call_fib(void *arg)
@@ -369,10 +434,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_size_is_what_the_environment_says),
         cmocka_unit_test(it_cannot_be_ended),
+        cmocka_unit_test(to_await_its_end_is_to_wait_until_it_is_quiet),
         cmocka_unit_test(forks_from_outside_go_there),
         cmocka_unit_test(forks_from_a_thread_pool_go_there),
         cmocka_unit_test(forks_from_outside_can_be_cancelled),
         cmocka_unit_test(all_who_join_are_woken),
+        cmocka_unit_test(an_interrupt_does_not_end_a_join),
         cmocka_unit_test(without_threads_who_waits_does_the_work),
         cmocka_unit_test(with_one_thread_tasks_run_that_nobody_joins),
         cmocka_unit_test(the_process_may_end_at_any_time),

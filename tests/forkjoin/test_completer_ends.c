@@ -79,7 +79,7 @@ static void nobody_completed(const family *here)
         test_counted_is(&here->children[i], 0, 0, 0);
 }
 
-/* -- shutdown_now ------------------------------------------------------------------------- */
+/* -- shutdown_now: CC-13, FJ-24 ----------------------------------------------------------- */
 
 static void a_queued_root_is_cancelled(void **state)
 {

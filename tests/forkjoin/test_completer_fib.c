@@ -309,6 +309,25 @@ static void an_ordinary_thread_invokes_it(void **state)
     assert_ok(rota_close(pool));
 }
 
+static rota_executor *seen;
+
+static void see_pool(rota_completer *self)
+{
+    seen = rota_fj_pool();
+    rota_try_complete(self);
+}
+
+/* FP8-52, FJT-05: who joins one that nobody has forked runs it, and is in no pool. */
+static void an_ordinary_thread_joins_it(void **state)
+{
+    rota_completer completer = ROTA_COMPLETER(see_pool, NULL);
+
+    seen = TEST_UNTOUCHED;
+    assert_ok(rota_join(&completer.task));
+    assert_null(seen);
+    assert_true(rota_fj_is_done(&completer.task));
+}
+
 int main(void)
 {
     const test_lesson lessons[] = {
@@ -329,7 +348,10 @@ int main(void)
         test_alone(the_newest_is_taken_back),
         test_alone(those_in_the_deque_are_surplus),
     };
-    const struct CMUnitTest tests[] = {test_with_memory(an_ordinary_thread_invokes_it)};
+    const struct CMUnitTest tests[] = {
+        test_with_memory(an_ordinary_thread_invokes_it),
+        test_with_memory(an_ordinary_thread_joins_it),
+    };
 
     test_memory_install();
     return cmocka_run_group_tests(tests, NULL, NULL)

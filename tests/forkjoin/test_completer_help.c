@@ -50,7 +50,7 @@ static void all_is_quiet(void)
     test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
 }
 
-/* -- The own deque ------------------------------------------------------------------------ */
+/* -- The own deque: CC-10 ----------------------------------------------------------------- */
 
 static void it_runs_at_most_so_many(void)
 {
@@ -157,7 +157,7 @@ static void it_runs_those_below_it(void)
     test_check(rota_unfork(task_of(&brother)));
 }
 
-/* -- Others' deques ----------------------------------------------------------------------- */
+/* -- Others' deques: CC-10 ---------------------------------------------------------------- */
 
 struct rescue {
     rota_executor *pool;
@@ -245,7 +245,7 @@ static void what_it_steals_by_mistake_is_not_lost(void **state)
     test_counted_is(&rescue.stranger, 1, 1, 0);
 }
 
-/* -- Those from outside ------------------------------------------------------------------- */
+/* -- Those from outside: CC-10 ------------------------------------------------------------ */
 
 static void invoke_goal(void *arg)
 {

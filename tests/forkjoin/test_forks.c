@@ -273,6 +273,24 @@ static void a_code_may_be_any_number_but_0(void)
     }
 }
 
+static void fail_as_others_do(rota_fj *task)
+{
+    test_check(rota_fail(5) == NULL);
+}
+
+/* GEN-17: in a fork/join body rota_fail does nothing to it, whoever runs it. */
+static void it_is_not_failed_by_rota_fail(void)
+{
+    rota_fj forked = ROTA_FJ(fail_as_others_do), called = forked, both[2] = {forked, forked};
+
+    rota_fork(&forked);
+    test_check(rota_join(&forked) == ROTA_OK);
+    test_check(rota_fj_error(&forked) == 0);
+    test_check(rota_invoke(rota_fj_pool(), &called) == ROTA_OK);
+    test_check(rota_invoke_both(&both[0], &both[1]) == ROTA_OK);
+    rota_fail(0); /* it was heard by the task around, if that is one */
+}
+
 static void leave_a_failed_child_alone(rota_fj *task)
 {
     struct fib child = fib_of(3, 8);
@@ -748,6 +766,7 @@ int main(void)
         test_anywhere(a_failure_is_kept_for_who_looks),
         test_anywhere(the_last_failure_counts),
         test_anywhere(a_code_may_be_any_number_but_0),
+        test_anywhere(it_is_not_failed_by_rota_fail),
         test_anywhere(who_joins_a_failed_task_has_not_failed),
         test_anywhere(what_was_cancelled_is_not_run_by_invoke),
         test_anywhere(what_was_cancelled_before_its_fork_is_not_run),

@@ -3,6 +3,7 @@
  * rota_invoke: from outside, from a worker, from a worker of another pool; pools inside of pools.
  */
 #include "forkjoin.h"
+#include "rota_test_internal.h"
 
 /* -- Tasks -------------------------------------------------------------------------------- */
 
@@ -91,6 +92,33 @@ static void without_a_place_a_caller_waits_for_a_worker(void **state)
     assert_ptr_equal(late.look.pool, late.pool);
     assert_int_equal(late.look.worker, 0);
     assert_int_equal(test_fj_stats(late.pool).threads, 1);
+    assert_ok(rota_close(late.pool));
+}
+
+static void invoke_interrupted(void *arg)
+{
+    invoke_look(arg);
+    test_check(rota_interrupted()); /* left for who asks */
+}
+
+/* INT-11 */
+static void an_interrupt_does_not_end_an_invocation(void **state)
+{
+    struct invocation late = {.pool = test_forkjoin_of(1), .look = LOOK};
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(late.pool, &gate, 1);
+    test_thread *thread = test_thread_start(invoke_interrupted, &late);
+    test_fj_await_submissions(late.pool, 1);
+    test_await_parked(test_thread_handle(thread));
+    rota_thread_interrupt(test_thread_handle(thread));
+    test_await_parked(test_thread_handle(thread)); /* again */
+    assert_int_equal(late.look.worker, -77);
+    test_gate_open(&gate);
+    test_thread_join(thread);
+    assert_ok(late.status);
+    assert_false(late.look.interrupted);
     assert_ok(rota_close(late.pool));
 }
 
@@ -407,6 +435,7 @@ int main(void)
         test_with_memory(a_caller_takes_part),
         test_with_memory(a_whole_computation_is_invoked),
         test_with_memory(without_a_place_a_caller_waits_for_a_worker),
+        test_with_memory(an_interrupt_does_not_end_an_invocation),
         test_with_memory(a_caller_is_told_of_failure_and_cancellation),
         test_with_memory(the_callers_interrupt_is_not_the_tasks),
         test_with_memory(what_cannot_be_invoked_is_refused),

@@ -329,7 +329,7 @@ static void fork_with_common_pool(void *arg)
     test_check(test_in_child(wait_for_promise, NULL) == 0);
 }
 
-/* GEN-12: the parent's pool is no help. */
+/* Fault 44: the parent's pool is no help. */
 static void a_child_waits_without_the_common_pool_of_its_parent(void **state)
 {
     assert_int_equal(test_in_child(fork_with_common_pool, NULL), 0);

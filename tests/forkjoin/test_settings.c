@@ -209,6 +209,45 @@ static void a_task_is_stolen_though_its_owner_never_answers(void **state)
     assert_ok(rota_close(pool));
 }
 
+enum { NOTES = 20 };
+
+struct notes {
+    test_journal journal;
+    test_note notes[NOTES];
+};
+
+/* Has them in its deque, and does not come to them. */
+static void leave_notes_to_thieves(void *arg)
+{
+    struct notes *notes = arg;
+
+    test_notes_init(notes->notes, NOTES, &notes->journal);
+    for (int i = 0; i < NOTES; i++)
+        test_check(rota_execute(rota_fj_pool(), test_note_down, &notes->notes[i]) == ROTA_OK);
+    test_await_count(&notes->journal.count, NOTES);
+}
+
+/* FJ-11: "stealing is always oldest first", though the owner would take the newest. By force, as
+   above; of two workers one is the thief. */
+static void a_thief_takes_the_oldest(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+    struct notes notes = {.journal = {.count = 0}};
+    unsigned expected[NOTES];
+
+    for (unsigned i = 0; i < NOTES; i++)
+        expected[i] = i;
+#ifndef __SANITIZE_THREAD__
+    for (int i = 0; i < 10 && test_is_linux(); i++) {
+        test_fj_inside(pool, leave_notes_to_thieves, &notes);
+        test_journal_is(&notes.journal, expected, NOTES);
+    }
+#else
+    (void)leave_notes_to_thieves;
+#endif
+    assert_ok(rota_close(pool));
+}
+
 enum { PLACES = 4 };
 
 struct meeting {
@@ -382,6 +421,7 @@ int main(void)
         test_with_memory(figures_tell_what_is_there),
         test_with_memory(steals_are_counted),
         test_with_memory(a_task_is_stolen_though_its_owner_never_answers),
+        test_with_memory(a_thief_takes_the_oldest),
         test_with_memory(what_is_forked_is_for_all_who_are_idle),
         test_with_memory(what_a_worker_submits_is_for_all_who_are_idle),
         test_with_memory(who_asks_nothing_gets_no_figures),

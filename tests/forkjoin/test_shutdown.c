@@ -519,6 +519,27 @@ static void the_terminated_hook_is_called_once(void **state)
     }
 }
 
+static void end_thread_in_hook(rota_executor *ex, void *ctx)
+{
+    atomic_fetch_add((atomic_uint *)ctx, 1);
+    pthread_exit(NULL);
+}
+
+/* POOL-36, FJ-25: TERMINATED follows all the same. */
+static void a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end(void **state)
+{
+    atomic_uint ends = 0, runs = 0;
+    rota_executor *pool = test_forkjoin((rota_forkjoin_options){
+        .parallelism = 2, .hooks = {.terminated = end_thread_in_hook, .ctx = &ends}});
+
+    assert_ok(rota_execute(pool, test_count, &runs));
+    assert_ok(rota_shutdown(pool));
+    assert_ok(rota_await_termination(pool, ROTA_FOREVER));
+    assert_ok(rota_executor_free(pool));
+    assert_int_equal(ends, 1);
+    assert_int_equal(runs, 1);
+}
+
 /* OWN-09: after the first patience what is queued is discarded. */
 static void close_within_gives_up_what_is_queued(void **state)
 {
@@ -559,6 +580,7 @@ int main(void)
         test_with_memory(shutdown_now_wakes_a_caller_that_waits),
         test_with_memory(after_shutdown_now_a_joiner_waits_for_what_runs),
         test_with_memory(the_terminated_hook_is_called_once),
+        test_with_memory(a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end),
         test_with_memory(close_within_gives_up_what_is_queued),
     };
 

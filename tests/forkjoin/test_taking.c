@@ -63,7 +63,7 @@ static void run_all(rota_task_list *list)
     rota_task_list_free(list);
 }
 
-/* -- The oldest from outside -------------------------------------------------------------- */
+/* -- The oldest from outside: FJ-27 ------------------------------------------------------- */
 
 /* FJP-14 */
 static void the_oldest_from_outside_is_taken_first(void **state)
@@ -141,7 +141,7 @@ static void a_cancelled_one_is_taken_as_it_is(void **state)
     unref_futures(&busy);
 }
 
-/* -- All of them -------------------------------------------------------------------------- */
+/* -- All of them: FJ-27 ------------------------------------------------------------------- */
 
 static void all_from_outside_are_drained_in_their_order(void **state)
 {
@@ -198,7 +198,7 @@ static void of_an_idle_pool_there_is_nothing(void **state)
     assert_ok(rota_close(pool));
 }
 
-/* -- The deques of workers ---------------------------------------------------------------- */
+/* -- The deques of workers: FJ-27 --------------------------------------------------------- */
 
 static void *submit_and_wait(void *busy)
 {
@@ -317,7 +317,7 @@ static void what_was_forked_stays(void **state)
     unref_futures(&busy[1]);
 }
 
-/* -- After a shutdown --------------------------------------------------------------------- */
+/* -- After a shutdown: FJ-27 -------------------------------------------------------------- */
 
 /* The last that a shutdown waited for: the pool ends. */
 static void drained_after_a_shutdown_a_pool_ends(void **state)

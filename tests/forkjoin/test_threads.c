@@ -3,6 +3,7 @@
  * Workers come and go: when they are idle, when they cannot be made, when a task ends its thread.
  */
 #include "forkjoin.h"
+#include "rota_test_internal.h"
 
 #include <errno.h>
 
@@ -25,6 +26,49 @@ static void idle_workers_go_and_are_made_again(void **state)
         test_await_count(&runs, 2 * i);
         test_fj_await_threads(pool, 0);
     }
+    assert_ok(rota_close(pool));
+}
+
+/* Both have run something, and sleep. */
+static void run_and_rest(rota_executor *pool)
+{
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 2);
+    test_gate_open(&gate);
+    test_fj_await_active(pool, 0);
+}
+
+/* FJ-15: "default 60 s"; not before, and nobody looks meanwhile. */
+static void idle_workers_go_when_their_time_is_up(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+
+    for (int i = 0; i < 2; i++) {
+        run_and_rest(pool);
+        test_clock_await_waiting(2);
+        test_clock_advance(ROTA_SEC(60) - 1);
+        assert_int_equal(test_clock_waiting(), 2);
+        assert_int_equal(test_fj_stats(pool).threads, 2);
+        test_clock_advance(1);
+        test_fj_await_threads(pool, 0);
+    }
+    assert_ok(rota_close(pool));
+}
+
+/* FJ-15, GEN-15: without a time to go at they sleep until they are called. */
+static void idle_workers_that_may_stay_wait_for_no_time(void **state)
+{
+    rota_executor *pool =
+        test_forkjoin((rota_forkjoin_options){.parallelism = 2, .keep_alive = ROTA_FOREVER});
+
+    run_and_rest(pool);
+    assert_int_equal(test_clock_waiting(), 0);
+    test_clock_advance(ROTA_HOURS(1000));
+    assert_int_equal(test_fj_stats(pool).threads, 2);
+    run_and_rest(pool);
+    assert_int_equal(test_fj_stats(pool).threads, 2);
     assert_ok(rota_close(pool));
 }
 
@@ -211,6 +255,26 @@ static void with_fewer_workers_than_wanted_all_is_done(void **state)
     assert_int_equal(runs, 100);
 }
 
+/* FJ-31: "no busy loop": who cannot be had is asked for with what comes, and not in between. */
+static void who_cannot_be_had_is_not_asked_for_again_and_again(void **state)
+{
+    enum { TASKS = 50 };
+    struct callbacks callbacks = {.allowed = 1};
+    rota_executor *pool = with_callbacks(&callbacks, 4);
+    atomic_uint runs = 0;
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    for (int i = 0; i < TASKS; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+    test_gate_open(&gate);
+    assert_ok(rota_await_quiescence(pool, ROTA_FOREVER));
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, TASKS);
+    assert_in_range(callbacks.refusals, 1, 4 * TASKS); /* as they come, and as they go */
+}
+
 static void block_without_thread(void *arg)
 {
     test_check(rota_block_begin() == ROTA_EAGAIN);
@@ -335,6 +399,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_memory(idle_workers_go_and_are_made_again),
+        test_with_clock(idle_workers_go_when_their_time_is_up),
+        test_with_clock(idle_workers_that_may_stay_wait_for_no_time),
         test_with_memory(work_is_done_by_workers_that_come_and_go),
         test_with_memory(every_thread_is_told_of_its_start_and_end),
         test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
@@ -342,6 +408,7 @@ int main(void)
         test_with_memory(a_pool_whose_only_worker_ended_can_be_stopped),
         test_with_memory(without_threads_the_callers_do_the_work),
         test_with_memory(with_fewer_workers_than_wanted_all_is_done),
+        test_with_memory(who_cannot_be_had_is_not_asked_for_again_and_again),
         test_with_memory(without_a_thread_nobody_stands_in),
         test_with_memory(a_worker_whose_task_ended_it_is_replaced),
         test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),

@@ -8,7 +8,7 @@
  * with and without a timeout. Nothing may be lost, run twice, or come before its time. At the end one
  * line tells how much was done and how late delayed tasks were.
  *
- * --refusals  threads and descriptors may be refused; without it that is a failure
+ * --refusals  threads or descriptors are refused; without it that is a failure
  * --fork      now and then forks a child, which finds the pools ended and makes its own
  * --leave     returns from main with all pools at work
  */
@@ -286,6 +286,7 @@ static void settle(const struct series *all, int count_of)
     check(atomic_load(&counts.ran) == atomic_load(&counts.accepted));
     check(atomic_load(&counts.delayed_ran) == atomic_load(&counts.delayed));
     check(atomic_load(&counts.accepted) > 0);
+    check(!may_be_refused || largest < WORKERS || atomic_load(&counts.refused) > 0); /* some was */
     for (int i = 0; i < count_of; i++)
         check(may_be_refused || all[i].runs > 0);
 }

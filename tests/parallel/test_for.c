@@ -3,6 +3,7 @@
  * rota_parallel_for and rota_parallel_map: every index once, in pieces; failures end them early.
  */
 #include "forkjoin.h"
+#include "rota_test_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,40 @@ static void after_a_failure_no_piece_is_begun(void **state)
     assert_ok(rota_close(pool));
 }
 
+struct pair {
+    test_barrier both;
+    rota_thread *caller;
+    atomic_bool has_ended;
+};
+
+/* The caller's piece fails at once, the other goes on until the caller sleeps. */
+static void fail_beside_another(size_t begin, size_t end, void *ctx)
+{
+    struct pair *pair = ctx;
+
+    test_barrier_wait(&pair->both);
+    if (rota_thread_self() == pair->caller) {
+        rota_fail(5);
+        return;
+    }
+    test_await_parked(pair->caller);
+    atomic_store(&pair->has_ended, true);
+}
+
+/* PAR-06: "running chunks finish", "it never returns while a body is running". */
+static void a_loop_that_failed_waits_for_what_still_runs(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        rota_executor *pool = test_forkjoin_of(2); /* a new one: there is a place for the other */
+        struct pair pair = {.caller = rota_thread_self()};
+
+        test_barrier_init(&pair.both, 2);
+        assert_status(rota_parallel_for(pool, 0, 2, 1, fail_beside_another, &pair), ROTA_EFAILED);
+        assert_true(pair.has_ended);
+        assert_ok(rota_close(pool));
+    }
+}
+
 static void take_it_back(size_t begin, size_t end, void *ctx)
 {
     rota_fail(3);
@@ -569,6 +604,7 @@ int main(void)
         test_with_memory(uneven_loops_end),
         test_with_memory(a_body_that_fails_ends_the_loop),
         test_with_memory(after_a_failure_no_piece_is_begun),
+        test_with_memory(a_loop_that_failed_waits_for_what_still_runs),
         test_with_memory(a_failure_can_be_taken_back),
         test_with_memory(a_task_whose_loop_failed_has_not_failed),
         test_with_memory(a_loop_ends_when_its_pool_is_stopped),

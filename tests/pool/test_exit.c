@@ -28,7 +28,8 @@ static void leave_with_pools_at_work(void *arg)
     exit(STATUS);
 }
 
-/* With threads that sleep, run and wait for work; again and again, as they are all over the place. */
+/* FACT-11: with threads that sleep, run and wait for work; again and again, as they are all
+   over the place. */
 static void the_process_may_end_without_a_shutdown(void **state)
 {
     for (int round = 0; round < 20; round++)

@@ -56,7 +56,7 @@ static void run_family(struct family *family, rota_pool_options options,
         rota_future_unref(family->children[i]);
 }
 
-/* -- Ways to wait ------------------------------------------------------------------------- */
+/* -- Ways to wait: EXEC-18 ---------------------------------------------------------------- */
 
 static void get_third(struct family *family)
 {
@@ -189,7 +189,7 @@ static void a_worker_that_takes_from_a_completion_runs_what_is_in_that(void **st
     assert_int_equal(family.ran_meanwhile, 0);
 }
 
-/* -- Depth -------------------------------------------------------------------------------- */
+/* -- Depth: EXEC-18 ----------------------------------------------------------------------- */
 
 struct level {
     rota_executor *pool;
@@ -227,7 +227,7 @@ static void nested_submits_never_wait_for_themselves(void **state)
     assert_ok(rota_close(pool));
 }
 
-/* -- Not for everybody -------------------------------------------------------------------- */
+/* -- Not for everybody: EXEC-18 ----------------------------------------------------------- */
 
 static void get_with_some_time(struct family *family)
 {
@@ -384,7 +384,7 @@ static void the_waiting_task_and_the_one_it_runs_have_flags_of_their_own(void **
     assert_true(flags.outer_saw);
 }
 
-/* -- Due ---------------------------------------------------------------------------------- */
+/* -- Due: EXEC-18 ------------------------------------------------------------------------- */
 
 static rota_ns due_in_an_hour(const void *task, void *ctx)
 {

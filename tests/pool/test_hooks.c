@@ -280,6 +280,42 @@ static void a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replac
     assert_int_equal(probe.discards, 1);
 }
 
+static void end_after(rota_executor *ex, rota_task *task, int status, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void end_when_told(rota_executor *ex, const rota_call *call, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void ends_after_each(rota_hooks hooks)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .hooks = hooks});
+    test_probe probe = {.error = hooks.after_execute == NULL ? 7 : 0};
+    rota_call call = test_probe_call(&probe);
+
+    for (int i = 0; i < 5; i++) {
+        assert_ok(rota_submit_call(pool, &call, NULL));
+        test_await_completed(pool, (uint64_t)i + 1);
+    }
+    test_await_waiting(pool, 1);
+    assert_int_equal(test_stats(pool).threads, 1);
+    assert_int_equal(test_stats(pool).active, 0);
+    assert_int_equal(test_stats(pool).completed, 5);
+    assert_ok(rota_close(pool));
+    assert_int_equal(probe.runs, 5);
+    assert_int_equal(probe.frees, probe.error == 0 ? 5 : 0);
+}
+
+/* GEN-14, POOL-48: it has had its turn, is counted and let go of; and the worker is replaced. */
+static void a_hook_after_a_task_may_end_the_thread(void **state)
+{
+    ends_after_each((rota_hooks){.after_execute = end_after});
+    ends_after_each((rota_hooks){.unobserved_failure = end_when_told});
+}
+
 /* -- Failures that nobody sees ------------------------------------------------------------ */
 
 /* POOL-32 */
@@ -299,6 +335,27 @@ static void a_failure_of_a_task_without_a_future_is_told_once(void **state)
     assert_ptr_equal(log.failure[0].ex, pool);
     assert_int_equal(log.failure[1].error, 8);
     assert_int_equal(log.failure[2].error, ROTA_ECANCELED);
+    assert_int_equal(log.interrupted, 0);
+}
+
+static void *interrupt_self_and_fail(void *arg)
+{
+    rota_thread_interrupt(rota_thread_self());
+    return rota_fail(*(int *)arg);
+}
+
+/* POOL-32: on the thread of the task, whose interrupt goes with it. */
+static void a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task(void **state)
+{
+    int code = 7;
+    struct log log;
+    rota_executor *pool = logged_pool(&log);
+
+    assert_ok(rota_execute(pool, interrupt_self_and_fail, &code));
+    assert_ok(rota_close(pool));
+    assert_int_equal(log.unobserved, 1);
+    assert_true(pthread_equal(log.failure[0].thread, log.before[0].thread));
+    assert_false(pthread_equal(log.failure[0].thread, pthread_self()));
     assert_int_equal(log.interrupted, 0);
 }
 
@@ -407,7 +464,9 @@ int main(void)
         test_with_memory(a_hook_cannot_fail_a_task),
         test_with_memory(a_hook_may_call_the_pool),
         test_with_memory(a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replaced),
+        test_with_memory(a_hook_after_a_task_may_end_the_thread),
         test_with_memory(a_failure_of_a_task_without_a_future_is_told_once),
+        test_with_memory(a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task),
         test_with_memory(a_failure_is_told_when_nobody_holds_the_future),
         test_with_memory(a_failure_that_a_holder_can_see_is_not_told),
         test_with_memory(a_failure_does_not_end_the_worker),

@@ -155,6 +155,62 @@ static void a_failure_in_the_caller_is_told_there_and_the_call_is_ok(void **stat
     full_close(&full);
 }
 
+static bool was_interrupted;
+
+static void fail_in_hook(rota_executor *ex, const rota_call *call, int error, void *ctx)
+{
+    was_interrupted = rota_is_interrupted();
+    rota_fail(5);
+}
+
+static void *execute_in_task(void *pool)
+{
+    rota_thread_interrupt(rota_thread_self());
+    test_check(rota_execute(pool, fail_with_7, NULL) == ROTA_OK);
+    test_check(rota_interrupted()); /* its own, as it was */
+    return NULL;
+}
+
+/* GEN-17, POOL-32: a hook has neither the failure nor the flag of the task that is the caller. */
+static void a_failure_in_the_caller_is_not_the_callers(void **state)
+{
+    rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
+    rota_future *future;
+    struct full full;
+
+    was_interrupted = true;
+    full_init(&full, (rota_pool_options){.on_reject = rota_reject_caller_runs,
+                                         .hooks = {.unobserved_failure = fail_in_hook}});
+    assert_ok(rota_submit(other, execute_in_task, full.pool, &future));
+    assert_ok(rota_future_get(future, NULL));
+    assert_false(was_interrupted);
+    rota_future_unref(future);
+    full_close(&full);
+    assert_ok(rota_close(other));
+}
+
+static void end_in_hook(rota_executor *ex, const rota_call *call, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void execute_and_end(void *pool)
+{
+    rota_execute(pool, fail_with_7, NULL);
+    test_die(__FILE__, __LINE__, "the thread has not ended");
+}
+
+/* GEN-14: the task is let go of also if the hook ends the thread of the caller. */
+static void who_is_told_of_a_failure_in_the_caller_may_end_it(void **state)
+{
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.on_reject = rota_reject_caller_runs,
+                                         .hooks = {.unobserved_failure = end_in_hook}});
+    test_thread_join(test_thread_start(execute_and_end, full.pool));
+    full_close(&full);
+}
+
 /* REJ-03, REJ-08 */
 static void with_caller_runs_a_pool_that_is_shut_down_discards_it(void **state)
 {
@@ -318,6 +374,92 @@ static void a_handler_may_pass_the_task_on(void **state)
     assert_int_equal(full.rejected.runs, 1);
 }
 
+static int run_it(rota_executor *ex, rota_task *task, void *ctx)
+{
+    rota_task_run(task);
+    return ROTA_OK;
+}
+
+static int drop_it(rota_executor *ex, rota_task *task, void *ctx)
+{
+    rota_task_discard(task);
+    return ROTA_OK;
+}
+
+/* REJ-07: "it may run ... or drop the task". */
+static void a_handler_may_run_or_drop_the_task(void **state)
+{
+    for (int runs = 0; runs < 2; runs++) {
+        rota_future *future;
+        struct full full;
+
+        full_init(&full, (rota_pool_options){.on_reject = runs ? run_it : drop_it});
+        assert_ok(submit(&full, &future));
+        assert_int_equal(full.rejected.runs, runs);
+        assert_int_equal(full.rejected.discards, !runs);
+        assert_status(rota_future_get(future, NULL), runs ? ROTA_OK : ROTA_ECANCELED);
+        rota_future_unref(future);
+        assert_int_equal(test_stats(full.pool).submitted, 2);
+        full_close(&full);
+        assert_int_equal(full.rejected.runs + full.rejected.discards, 1);
+        assert_int_equal(full.queued.runs, 1);
+    }
+}
+
+/* Makes room for it, and tries again; or asks for a thread more. */
+static int try_again(rota_executor *ex, rota_task *task, void *ctx)
+{
+    struct full *full = ctx;
+
+    if (full->of_queued != NULL)
+        test_check(rota_pool_remove(ex, full->of_queued));
+    else
+        test_check(rota_pool_set_max_threads(ex, 2) == ROTA_OK);
+    return rota_execute_task(ex, task);
+}
+
+/* REJ-07, GEN-09: "re-submit", to the same pool. */
+static void a_handler_may_make_room_and_submit_the_task_again(void **state)
+{
+    rota_future *future;
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.on_reject = try_again, .reject_ctx = &full});
+    assert_ok(submit(&full, &future));
+    assert_int_equal(full.queued.discards, 1);
+    assert_int_equal(test_stats(full.pool).queued, 1);
+    rota_future_unref(full.of_queued);
+    rota_future_unref(future);
+    full.of_queued = NULL;
+    assert_ok(submit(&full, &future));
+    assert_ok(rota_future_get(future, NULL)); /* on the second thread, as the first is busy */
+    rota_future_unref(future);
+    assert_int_equal(test_stats(full.pool).rejected, 2);
+    full_close(&full);
+    assert_int_equal(full.rejected.runs, 2);
+}
+
+/* REJ-12: what shutdown_now has handed over. */
+static void what_was_drained_may_be_submitted_to_another_pool(void **state)
+{
+    rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
+    rota_task_list list;
+    struct full full;
+
+    full_init(&full, (rota_pool_options){.core_threads = 1});
+    assert_ok(rota_shutdown_now(full.pool, &list));
+    assert_int_equal(list.count, 1);
+    assert_status(rota_execute_task(full.pool, list.tasks[0]), ROTA_EREJECTED);
+    assert_int_equal(rota_future_state_of(full.of_queued), ROTA_FUTURE_PENDING);
+    assert_ok(rota_execute_task(other, list.tasks[0]));
+    rota_task_list_free(&list);
+    assert_ok(rota_future_get(full.of_queued, NULL));
+    full_close(&full);
+    assert_ok(rota_close(other));
+    assert_int_equal(full.queued.runs, 1);
+    assert_int_equal(full.queued.discards, 0);
+}
+
 /* POOL-45 */
 static void a_new_policy_is_for_later_rejections(void **state)
 {
@@ -414,6 +556,65 @@ static void discard_oldest_and_block_give_an_idle_pool_the_task(void **state)
     test_await_completed(pool, 2);
     assert_int_equal(test_stats(pool).rejected, 0);
     assert_ok(rota_close(pool));
+}
+
+static int highest_first(const void *a, const void *b, void *ctx)
+{
+    const test_note *x = rota_task_call(a)->arg, *y = rota_task_call(b)->arg;
+
+    return (x->number < y->number) - (x->number > y->number);
+}
+
+/* REJ-05: "for priority queues the first in their order". These are never full. */
+static void discard_oldest_drops_the_first_of_a_priority_queue(void **state)
+{
+    rota_pool_options options = {.core_threads = 1};
+    test_journal journal;
+    test_note notes[4];
+    test_gate gate;
+
+    assert_ok(rota_priority_queue(highest_first, NULL, &options.queue));
+    rota_executor *pool = test_pool(options);
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    test_notes_init(notes, 4, &journal);
+    for (unsigned i = 0; i < 3; i++)
+        assert_ok(rota_execute(pool, test_note_down, &notes[i == 0 ? 1 : 2 * i - 2]));
+    rota_task *task = test_plain_task(test_note_down, &notes[3]);
+    assert_ok(rota_reject_discard_oldest(pool, task, NULL)); /* of 1, 0 and 2 */
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    test_journal_is(&journal, (const unsigned[]){3, 1, 0}, 3);
+}
+
+static rota_ns never_due(const void *task, void *ctx)
+{
+    return ROTA_FOREVER;
+}
+
+/* REJ-05: "if available": what is not due is not dropped. */
+static void discard_oldest_drops_nothing_that_is_not_due(void **state)
+{
+    rota_pool_options options = {.core_threads = 1};
+    struct direct one, two;
+    test_gate gate;
+
+    assert_ok(rota_delay_queue(never_due, NULL, &options.queue));
+    rota_executor *pool = test_pool(options);
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    direct_init(&one);
+    direct_init(&two);
+    assert_ok(rota_execute_task(pool, one.task));
+    assert_ok(rota_reject_discard_oldest(pool, two.task, NULL));
+    assert_int_equal(one.probe.discards, 0);
+    assert_int_equal(test_stats(pool).queued, 2);
+    assert_ok(rota_shutdown_now(pool, NULL));
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+    assert_int_equal(one.probe.discards + two.probe.discards, 2);
+    rota_future_unref(one.future);
+    rota_future_unref(two.future);
 }
 
 /* REJ-09: "with any task and pool". */
@@ -709,6 +910,8 @@ int main(void)
         test_with_memory(abort_is_the_default_and_leaves_the_task_alone),
         test_with_memory(with_caller_runs_the_submitter_runs_it_before_the_call_returns),
         test_with_memory(a_failure_in_the_caller_is_told_there_and_the_call_is_ok),
+        test_with_memory(a_failure_in_the_caller_is_not_the_callers),
+        test_with_memory(who_is_told_of_a_failure_in_the_caller_may_end_it),
         test_with_memory(with_caller_runs_a_pool_that_is_shut_down_discards_it),
         test_with_memory(discard_drops_the_task_and_cancels_its_future),
         test_with_memory(discard_oldest_drops_the_head_of_the_queue_for_it),
@@ -717,10 +920,15 @@ int main(void)
         test_with_memory(discard_oldest_drops_one_for_each),
         test_with_memory(what_the_handler_returns_is_what_the_submitter_gets),
         test_with_memory(a_handler_may_pass_the_task_on),
+        test_with_memory(a_handler_may_run_or_drop_the_task),
+        test_with_memory(a_handler_may_make_room_and_submit_the_task_again),
+        test_with_memory(what_was_drained_may_be_submitted_to_another_pool),
         test_with_memory(a_new_policy_is_for_later_rejections),
         test_with_memory(without_a_pool_or_a_task_no_policy_does_anything),
         test_with_memory(abort_discard_and_caller_runs_do_not_need_a_full_pool),
         test_with_memory(discard_oldest_and_block_give_an_idle_pool_the_task),
+        test_with_memory(discard_oldest_drops_the_first_of_a_priority_queue),
+        test_with_memory(discard_oldest_drops_nothing_that_is_not_due),
         test_with_memory(where_there_is_no_pool_the_policies_do_what_they_can),
         test_with_memory(a_blocked_submitter_goes_on_when_there_is_room),
         test_with_memory(a_blocked_submitter_goes_on_when_the_worker_does),

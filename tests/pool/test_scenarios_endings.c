@@ -180,6 +180,96 @@ static void invoke_all_returns_when_its_pool_is_stopped(void **state)
     }
 }
 
+enum { CALLS = 3 };
+
+typedef int invoke_fn(rota_executor *ex, const rota_call *calls, size_t n, rota_ns timeout,
+                      rota_future **futures);
+
+/* All of its calls are queued behind one that runs. */
+struct queued_calls {
+    rota_executor *pool;
+    invoke_fn *invoke;
+    test_gate gate;
+    test_probe probe;
+    int status;
+    rota_future *futures[CALLS];
+    test_thread *thread;
+};
+
+static void invoke_queued(void *arg)
+{
+    struct queued_calls *self = arg;
+    rota_call call = test_probe_call(&self->probe);
+    rota_call calls[CALLS] = {call, call, call};
+
+    self->status = self->invoke(self->pool, calls, CALLS, ROTA_FOREVER, self->futures);
+}
+
+static bool are_queued(void *arg)
+{
+    const struct queued_calls *self = arg;
+
+    return test_stats(self->pool).queued == CALLS;
+}
+
+static void queued_calls_start(struct queued_calls *self, invoke_fn *invoke)
+{
+    *self = (struct queued_calls){.invoke = invoke, .status = 1};
+    self->pool = test_pool((rota_pool_options){.core_threads = 1});
+    test_gate_init(&self->gate);
+    test_occupy(self->pool, &self->gate, 1);
+    self->thread = test_thread_start(invoke_queued, self);
+    test_until(are_queued, self);
+}
+
+/* While the one that runs still does. */
+static void queued_calls_end(struct queued_calls *self, int status)
+{
+    test_thread_join(self->thread);
+    assert_status(self->status, status);
+    for (int i = 0; i < CALLS && status == ROTA_OK; i++) {
+        assert_status(rota_future_get_timed(self->futures[i], 0, NULL), ROTA_ECANCELED);
+        rota_future_unref(self->futures[i]);
+    }
+    assert_int_equal(self->gate.ended, 0);
+    test_gate_open(&self->gate);
+    assert_ok(rota_close(self->pool));
+    assert_int_equal(self->probe.runs, 0);
+    assert_int_equal(self->probe.discards, CALLS);
+}
+
+/* EXEC-14, OWN-08: it returns when those that were queued are discarded. */
+static void invoke_returns_when_its_queued_calls_are_discarded(void **state)
+{
+    struct queued_calls self;
+
+    queued_calls_start(&self, rota_invoke_all);
+    assert_ok(rota_shutdown_now(self.pool, NULL));
+    queued_calls_end(&self, ROTA_OK);
+    queued_calls_start(&self, rota_invoke_any);
+    assert_ok(rota_shutdown_now(self.pool, NULL));
+    queued_calls_end(&self, ROTA_ECANCELED);
+}
+
+/* EXEC-14, OWN-09: or when whoever has got them does so. */
+static void invoke_returns_when_its_drained_calls_are_discarded(void **state)
+{
+    invoke_fn *const both[] = {rota_invoke_all, rota_invoke_any};
+
+    for (int i = 0; i < 2; i++) {
+        struct queued_calls self;
+        rota_task_list list;
+
+        queued_calls_start(&self, both[i]);
+        assert_ok(rota_shutdown_now(self.pool, &list));
+        assert_int_equal(list.count, CALLS);
+        for (int j = 0; j < CALLS; j++)
+            rota_task_discard(list.tasks[j]);
+        rota_task_list_free(&list);
+        queued_calls_end(&self, i == 0 ? ROTA_OK : ROTA_ECANCELED);
+    }
+}
+
 /* -- One lock for all --------------------------------------------------------------------- */
 
 enum { MOST_RIVALS = 5, MORE = 1000 };
@@ -266,6 +356,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_memory(hooks_and_bodies_may_end_in_every_way),
         test_with_memory(invoke_all_returns_when_its_pool_is_stopped),
+        test_with_memory(invoke_returns_when_its_queued_calls_are_discarded),
+        test_with_memory(invoke_returns_when_its_drained_calls_are_discarded),
         test_with_memory(who_is_cancelled_leaves_the_lock_to_the_others),
     };
 

@@ -331,17 +331,19 @@ static void every_setter_says(rota_executor *ex, int status)
     assert_status(rota_pool_set_threads(ex, &threads), status);
 }
 
-/* EXS-07, FACT-03 */
+/* EXS-07, FACT-03, FACT-04 */
 static void what_cannot_be_set_is_not_supported(void **state)
 {
-    rota_executor *direct, *single;
+    rota_executor *direct, *single, *scheduled;
     rota_pool_options now;
     unsigned started = 99;
 
     assert_ok(test_executor_direct(&direct));
     assert_ok(rota_single_thread(&single));
+    assert_ok(rota_single_scheduled(&scheduled));
     every_setter_says(direct, ROTA_ENOTSUP);
     every_setter_says(single, ROTA_ENOTSUP);
+    every_setter_says(scheduled, ROTA_ENOTSUP);
     every_setter_says(NULL, ROTA_EINVAL);
     assert_status(rota_pool_options_get(direct, &now), ROTA_ENOTSUP);
     assert_status(rota_pool_prestart(direct, &started), ROTA_ENOTSUP);
@@ -350,6 +352,7 @@ static void what_cannot_be_set_is_not_supported(void **state)
     assert_int_equal(test_options(single).max_threads, 1);
     assert_ok(rota_close(direct));
     assert_ok(rota_close(single));
+    assert_ok(rota_close(scheduled));
 }
 
 /* GEN-02 */

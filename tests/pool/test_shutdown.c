@@ -636,6 +636,40 @@ static void while_the_terminated_hook_runs_the_pool_is_tidying(void **state)
     assert_ok(rota_executor_free(pool));
 }
 
+static void end_thread_in_hook(rota_executor *ex, void *ctx)
+{
+    atomic_fetch_add((atomic_uint *)ctx, 1);
+    pthread_exit(NULL);
+}
+
+static void shut_down_and_end(void *pool)
+{
+    rota_shutdown(pool);
+    test_die(__FILE__, __LINE__, "the thread has not ended");
+}
+
+/* POOL-36: "if it returns or fails, TERMINATED still follows": on a worker, and on another thread. */
+static void a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end(void **state)
+{
+    for (int is_used = 0; is_used < 2; is_used++) {
+        atomic_uint ends = 0, runs = 0;
+        rota_executor *pool = test_pool((rota_pool_options){
+            .core_threads = 2, .hooks = {.terminated = end_thread_in_hook, .ctx = &ends}});
+
+        if (is_used) {
+            assert_ok(rota_execute(pool, test_count, &runs));
+            test_await_waiting(pool, 1);
+            assert_ok(rota_shutdown(pool));
+        } else {
+            test_thread_join(test_thread_start(shut_down_and_end, pool));
+        }
+        assert_ok(rota_await_termination(pool, ROTA_FOREVER));
+        assert_ok(rota_executor_free(pool));
+        assert_int_equal(ends, 1);
+        assert_int_equal(runs, is_used);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,6 +695,7 @@ int main(void)
         test_with_memory(a_pool_is_freed_only_when_it_has_ended),
         test_with_memory(the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns),
         test_with_memory(while_the_terminated_hook_runs_the_pool_is_tidying),
+        test_with_memory(a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end),
     };
 
     test_memory_install();

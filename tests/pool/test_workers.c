@@ -138,7 +138,29 @@ static void a_shorter_keep_alive_is_also_for_threads_that_wait_already(void **st
     test_clock_remove();
 }
 
-/* POOL-42: 0 in the setter, 1 in the options. */
+/* POOL-42: 0 is at once, also for threads that wait already; those of the core stay. */
+static void without_a_keep_alive_from_now_on_surplus_threads_go(void **state)
+{
+    test_clock_install();
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
+                                                        .max_threads = 4,
+                                                        .keep_alive = ROTA_HOURS(24),
+                                                        .queue = test_handoff()});
+    test_gate gate;
+
+    fill_and_empty(pool, 4);
+    test_clock_await_waiting(4);
+    assert_ok(rota_pool_set_keep_alive(pool, 0));
+    test_await_threads(pool, 1); /* though no time passes */
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 3);
+    test_gate_open(&gate);
+    test_await_threads(pool, 1);
+    assert_ok(rota_close(pool));
+    test_clock_remove();
+}
+
+/* POOL-42: 1 in the options is 0 in the setter. */
 static void with_no_keep_alive_a_surplus_thread_goes_right_after_its_task(void **state)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -621,6 +643,7 @@ int main(void)
         test_with_memory(core_threads_that_timed_out_come_back_on_demand),
         test_with_memory(with_an_endless_keep_alive_no_thread_goes),
         test_with_memory(a_shorter_keep_alive_is_also_for_threads_that_wait_already),
+        test_with_memory(without_a_keep_alive_from_now_on_surplus_threads_go),
         test_with_memory(with_no_keep_alive_a_surplus_thread_goes_right_after_its_task),
         test_with_memory(no_task_is_left_without_a_thread_when_threads_time_out),
         test_with_memory(a_larger_core_brings_threads_for_what_is_queued),

@@ -2,6 +2,7 @@
 /*
  * The linked queue: a bound of its own, or none, and memory for what is in it.
  */
+#include "queue/fifo.h"
 #include "queues.h"
 
 enum { MANY = 2000 };
@@ -144,6 +145,31 @@ static void what_is_left_of_many_is_in_order(void **state)
     assert_ok(rota_queue_free(queue));
 }
 
+/* QUEUE-20: "insert at the tail and removal at the head do not block each other": else this hangs. */
+static void one_end_goes_on_while_the_other_is_held(void **state)
+{
+    const size_t capacities[] = {MANY, ROTA_UNBOUNDED};
+
+    for (int i = 0; i < 2; i++) {
+        rota_queue *queue = make(capacities[i]);
+        rota__fifo *fifo = rota__fifo_of(queue);
+        void *element;
+
+        put_all(queue, 2);
+        rota__mutex_lock(&fifo->front.lock);
+        put_all(queue, MANY - 2);
+        rota__mutex_unlock(&fifo->front.lock);
+        assert_int_equal(rota_queue_size(queue), MANY);
+        assert_ok(rota_queue_poll(queue, &element));
+        rota__mutex_lock(&fifo->back.lock);
+        for (int n = 1; n < MANY; n++)
+            assert_ok(rota_queue_poll(queue, &element));
+        rota__mutex_unlock(&fifo->back.lock);
+        assert_status(rota_queue_poll(queue, &element), ROTA_EEMPTY);
+        assert_ok(rota_queue_free(queue));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +177,7 @@ int main(void)
         test_with_memory(its_bound_may_be_as_large_as_one_likes),
         test_with_memory(without_a_bound_its_room_does_not_change),
         test_with_memory(its_capacity_is_exact),
+        test_with_memory(one_end_goes_on_while_the_other_is_held),
         test_with_memory(memory_is_for_what_is_in_it),
         test_with_memory(one_drain_lets_all_producers_in),
         test_with_memory(elements_that_come_together_serve_all_consumers),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every way in which a scheduled task can end: its argument meets the body or discard, and nothing
- * of it is left (OWN-04, GEN-11).
+ * of it is left (OWN-04, OWN-19).
  */
 #include "pools.h"
 #include "rota_test_internal.h"
@@ -184,12 +184,13 @@ static void end_in_each_way(rota_ns period)
     }
 }
 
+/* OWN-04 */
 static void the_argument_of_a_task_meets_its_body_or_discard(void **state)
 {
     end_in_each_way(0);
 }
 
-/* "Of a periodic task: once, when no further run will come." */
+/* OWN-19: "of a periodic task: once, when no further run will come." */
 static void the_argument_of_a_series_is_discarded_once(void **state)
 {
     end_in_each_way(ROTA_HOURS(1));

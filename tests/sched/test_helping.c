@@ -59,6 +59,7 @@ static void end(struct family *self)
     rota_future_unref(self->future);
 }
 
+/* EXEC-18 */
 static void a_worker_that_waits_for_a_task_that_is_due_runs_it(void **state)
 {
     for (int threads = 0; threads < 2; threads++) {
@@ -76,7 +77,7 @@ static void a_worker_that_waits_for_a_task_that_is_due_runs_it(void **state)
     }
 }
 
-/* "Nothing is run before it is due." */
+/* EXEC-18: "nothing is run before it is due". */
 static void a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it(void **state)
 {
     struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_SEC(5)};

@@ -59,7 +59,16 @@ static void end_scene(struct stopped *scene)
         rota_future_unref(scene->futures[i]);
 }
 
-/* SCHED-27 */
+static unsigned times_in(const rota_task_list *list, const rota_future *future)
+{
+    unsigned times = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        times += rota_task_future(list->tasks[i]) == future;
+    return times;
+}
+
+/* SCHED-27: each once. */
 static void shutdown_now_hands_over_all_that_is_queued(void **state)
 {
     struct stopped scene;
@@ -72,9 +81,12 @@ static void shutdown_now_hands_over_all_that_is_queued(void **state)
     assert_int_equal(test_stats(scene.sched).queued, 0);
     for (unsigned i = 0; i < QUEUED; i++) {
         rota_future *future = rota_task_future(scene.list.tasks[i]);
+
+        assert_int_equal(times_in(&scene.list, scene.futures[i]), 1);
         assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_PENDING);
-        rota_task_discard(scene.list.tasks[i]);
     }
+    for (unsigned i = 0; i < QUEUED; i++)
+        rota_task_discard(scene.list.tasks[i]);
     end_scene(&scene);
     test_getter_ends(&getter, ROTA_ECANCELED, TEST_UNTOUCHED); /* not queued again */
     assert_int_equal(scene.gate.ended, 1);
@@ -145,7 +157,7 @@ static void what_was_handed_over_outlives_the_pool(void **state)
     rota_future_unref(scene.running);
 }
 
-/* rota_execute_task: "it runs once, as soon as it can". */
+/* REJ-12, rota_execute_task: "it runs once, as soon as it can". */
 static void what_was_handed_over_may_go_to_another_pool(void **state)
 {
     rota_executor *plain = test_pool((rota_pool_options){.core_threads = 1});

@@ -58,7 +58,7 @@ static void assert_torn(rota_future *future)
     assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_FAILED);
 }
 
-/* -- Plain tasks -------------------------------------------------------------------------- */
+/* -- Plain tasks: GEN-14 ------------------------------------------------------------------ */
 
 static void *plain_exit(void *arg)
 {
@@ -117,7 +117,7 @@ static void a_plain_tasks_end_is_told_once(void **state)
     rota__plain_task_free(task);
 }
 
-/* -- Futures ------------------------------------------------------------------------------ */
+/* -- Futures: GEN-14 ---------------------------------------------------------------------- */
 
 static void check_torn_with_waiters(test_probe *probe, test_latch *begun)
 {
