@@ -66,6 +66,7 @@ step "64-bit ARM" ./test arm64 unit
 step "coverage" ./test coverage
 step "debian package" sh tools/check_debian.sh --all
 fixed=$((SECONDS - begun))
+step "codes are returned" python3 tools/returned.py build/dev
 step "two faults at once" sweep_pairs
 step "every schedule" explore explore "$(share 25)"
 step "narrow counters" explore explore_narrow "$(share 5)"

@@ -11,7 +11,8 @@
  * runs it; else it goes into the queue; if that is full and there are fewer than max_threads, a new
  * thread runs it; else it is rejected. So with a queue without a bound there are never more than
  * core_threads, and with a hand-off queue a task goes to a thread that is idle, or to a new one.
- * Threads are made when they are needed, not before.
+ * Threads are made when they are needed, not before. If the system refuses the only thread that tasks
+ * which were accepted wait for, the call that was to make it runs them itself.
  *
  * A worker that waits for a task which is still in its own pool's queue takes it out and runs it, that
  * one and no other, on its own stack. So tasks may submit tasks and wait for them, however few the
