@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Drives the web server of the examples, which answers GET /12 with 144 and ends with GET /0.
+"""Drives a web server of the examples, which answers GET /12 with 144 and ends with GET /0.
 
 drive_http.py python COMMAND...    with eight connections that ask for one thing after the other
 drive_http.py wrk COMMAND...       with fifty, by wrk, for a second; ends with 77 where that is not installed
