@@ -29,16 +29,19 @@ static int fetch(unsigned port, const char *name)
 
     page.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connect(fd, (struct sockaddr *)&page, sizeof page) != 0
-        || write(fd, request, strlen(request)) != (ssize_t)strlen(request))
+        || write(fd, request, strlen(request)) != (ssize_t)strlen(request)) {
+        close(fd);
         return 0;
+    }
     FILE *answer = fdopen(fd, "r");
-    while (fgets(line, sizeof line, answer) != NULL) {
+    while (answer != NULL && fgets(line, sizeof line, answer) != NULL) {
         if (strncmp(line, "rota_executor_", 14) == 0 && strstr(line, name) != NULL) {
             printf("  %s", line);
             lines++;
         }
     }
-    fclose(answer);
+    if (answer != NULL)
+        fclose(answer);
     return lines;
 }
 
