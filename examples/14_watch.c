@@ -63,8 +63,10 @@ int main(void)
     }
     printf("  for as long as this runs: http://localhost:%u/\n", port);
 
-    for (int i = 0; i < 60; i++)
-        rota_execute(pool, resize, NULL);
+    for (int i = 0; i < 60; i++) {
+        if (rota_execute(pool, resize, NULL) != ROTA_OK)
+            return 1;
+    }
     rota_future *sweeping;
     if (rota_schedule_at_fixed_rate(sched, sweep_up, NULL, 0, ROTA_MS(10), &sweeping) != ROTA_OK)
         return 1;
@@ -73,7 +75,6 @@ int main(void)
 
     rota_future_cancel(sweeping);
     rota_future_unref(sweeping);
-    rota_close(pool);
-    rota_close(sched);
-    return rota_page_stop() == ROTA_OK && lines > 0 ? 0 : 1;
+    bool closed = rota_close(pool) == ROTA_OK && rota_close(sched) == ROTA_OK;
+    return rota_page_stop() == ROTA_OK && closed && lines > 0 ? 0 : 1;
 }
