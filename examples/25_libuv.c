@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 25_libuv.c - a web server in a libuv loop, with handlers on a pool, which may take their time */
 #include <rota/rota.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -72,9 +72,9 @@ int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 e
         || rota_completion_fd(answers, &fd) != ROTA_OK || uv_poll_init(loop, &done, fd) != 0
         || uv_poll_start(&done, UV_READABLE, on_answers) != 0 || uv_tcp_init(loop, &door) != 0
         || uv_ip4_addr("127.0.0.1", port, &me) != 0 || uv_tcp_bind(&door, (void *)&me, 0) != 0
-        || uv_listen((void *)&door, 100, on_client) != 0 || uv_run(loop, UV_RUN_DEFAULT) == 0)
+        || uv_listen((void *)&door, 100, on_client) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR
+        || uv_run(loop, UV_RUN_DEFAULT) == 0 || uv_poll_stop(&done) != 0)
         return 1;
-    uv_poll_stop(&done); /* out of the loop, before the descriptor goes */
-    rota_completion_free(answers);
+    rota_completion_free(answers); /* its descriptor goes, too: it is out of the loop */
     return rota_close(pool) == ROTA_OK ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <rota/rota.h>
+#include <signal.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -38,11 +39,9 @@ static void on_request(struct evhttp_request *request, void *done)
 
 static void on_results(evutil_socket_t fd, short events, void *done)
 {
-    rota_future *future;
-    void *result;
-
     (void)fd, (void)events;
-    while (rota_completion_poll(done, &future) == ROTA_OK) {
+    for (rota_future *future; rota_completion_poll(done, &future) == ROTA_OK;) {
+        void *result;
         rota_future_get(future, &result); /* it is done, and does not fail */
         job *mine = result;
         struct evbuffer *body = evhttp_request_get_output_buffer(mine->request);
@@ -62,7 +61,8 @@ int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 e
     struct evhttp *server;
     struct event *results;
 
-    if (rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &done) != ROTA_OK
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR /* clients go when they like */
+        || rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &done) != ROTA_OK
         || rota_completion_fd(done, &fd) != ROTA_OK || (loop = event_base_new()) == NULL
         || (results = event_new(loop, fd, EV_READ | EV_PERSIST, on_results, done)) == NULL
         || (server = evhttp_new(loop)) == NULL || event_add(results, NULL) != 0)
