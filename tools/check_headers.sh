@@ -30,12 +30,14 @@ for header in src/*/*.h; do
 done
 
 strict='-Wconversion -Wsign-conversion -Wundef -Wshadow -Wcast-qual -Wcast-align -Wredundant-decls'
+use='#include <rota/rota.h>
+int main(void) { return ROTA_US(1) + ROTA_MS(0.5) + ROTA_SEC(1) + ROTA_MINUTES(1) < ROTA_HOURS(1) ? 0 : 1; }'
 # strictly WHAT COMPILER...
 # shellcheck disable=SC2086
 strictly() {
     what=$1
     shift
-    if ! echo '#include <rota/rota.h>' | "$@" $flags $strict -; then
+    if ! echo "$use" | "$@" $flags $strict -; then
         echo "<rota/rota.h> gives warnings as $what by $1" >&2
         failed=1
     fi
