@@ -40,10 +40,10 @@ int main(void)
         return 1;
 
     rota_call call = {.fn = download, .discard = forget, .arg = strdup("slow.example")};
-    if (rota_submit_call(threads, &call, &slow) != ROTA_OK)
+    if (call.arg == NULL || rota_submit_call(threads, &call, &slow) != ROTA_OK)
         return 1;
     call.arg = strdup("queued.example");
-    if (rota_submit_call(busy, &call, &queued) != ROTA_OK)
+    if (call.arg == NULL || rota_submit_call(busy, &call, &queued) != ROTA_OK)
         return 1;
 
     int status = rota_future_get_timed(slow, ROTA_MS(45), NULL);

@@ -29,16 +29,19 @@ static int fetch(unsigned port, const char *name)
 
     page.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connect(fd, (struct sockaddr *)&page, sizeof page) != 0
-        || write(fd, request, strlen(request)) != (ssize_t)strlen(request))
+        || write(fd, request, strlen(request)) != (ssize_t)strlen(request)) {
+        close(fd);
         return 0;
+    }
     FILE *answer = fdopen(fd, "r");
-    while (fgets(line, sizeof line, answer) != NULL) {
+    while (answer != NULL && fgets(line, sizeof line, answer) != NULL) {
         if (strncmp(line, "rota_executor_", 14) == 0 && strstr(line, name) != NULL) {
             printf("  %s", line);
             lines++;
         }
     }
-    fclose(answer);
+    if (answer != NULL)
+        fclose(answer);
     return lines;
 }
 
@@ -60,8 +63,10 @@ int main(void)
     }
     printf("  for as long as this runs: http://localhost:%u/\n", port);
 
-    for (int i = 0; i < 60; i++)
-        rota_execute(pool, resize, NULL);
+    for (int i = 0; i < 60; i++) {
+        if (rota_execute(pool, resize, NULL) != ROTA_OK)
+            return 1;
+    }
     rota_future *sweeping;
     if (rota_schedule_at_fixed_rate(sched, sweep_up, NULL, 0, ROTA_MS(10), &sweeping) != ROTA_OK)
         return 1;
@@ -70,7 +75,6 @@ int main(void)
 
     rota_future_cancel(sweeping);
     rota_future_unref(sweeping);
-    rota_close(pool);
-    rota_close(sched);
-    return rota_page_stop() == ROTA_OK && lines > 0 ? 0 : 1;
+    bool closed = rota_close(pool) == ROTA_OK && rota_close(sched) == ROTA_OK;
+    return rota_page_stop() == ROTA_OK && closed && lines > 0 ? 0 : 1;
 }

@@ -6,8 +6,7 @@
 
 enum { CITIES = 3 };
 
-/* -- Somebody else's library: it calls back from a thread of its own ------------------------- */
-
+/* A question to somebody else's library: it calls back from a thread of its own. */
 typedef struct question {
     int degrees;
     void (*call_back)(void *ctx, int error, int *degrees);
@@ -23,8 +22,7 @@ static void *look_up(void *arg)
     return NULL;
 }
 
-/* -- Its answers as futures ------------------------------------------------------------------ */
-
+/* Its answers as futures. */
 static void complete(void *promise, int error, int *degrees)
 {
     if (error != 0)
@@ -36,13 +34,15 @@ static void complete(void *promise, int error, int *degrees)
 
 static int ask(question *mine, rota_future **out)
 {
-    int status = rota_promise_new(out);
-
-    if (status != ROTA_OK)
-        return status;
+    if (rota_promise_new(out) != ROTA_OK)
+        return ROTA_ENOMEM;
     mine->call_back = complete;
     mine->ctx = rota_future_ref(*out);
-    return pthread_create(&mine->thread, NULL, look_up, mine) == 0 ? ROTA_OK : ROTA_EAGAIN;
+    if (pthread_create(&mine->thread, NULL, look_up, mine) == 0)
+        return ROTA_OK;
+    rota_future_unref(mine->ctx); /* nobody will complete it */
+    rota_future_unref(*out);
+    return ROTA_EAGAIN;
 }
 
 static void *to_fahrenheit(void *degrees, void *arg)

@@ -38,10 +38,8 @@ static void on_request(int fd)
 
 static void on_answers(bool *is_over)
 {
-    rota_future *future;
-    void *text;
-
-    while (rota_completion_poll(answers, &future) == ROTA_OK) {
+    for (rota_future *future; rota_completion_poll(answers, &future) == ROTA_OK;) {
+        void *text;
         rota_future_get(future, &text); /* it is done */
         rota_future_unref(future);
         int fd = (int)((char(*)[sizeof *texts])text - texts);
@@ -60,7 +58,8 @@ int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 e
 
     me.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 8080));
     loop = epoll_create1(0);
-    if (bind(door, (struct sockaddr *)&me, sizeof me) != 0 || listen(door, 100) != 0
+    if (setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) != 0
+        || bind(door, (struct sockaddr *)&me, sizeof me) != 0 || listen(door, 100) != 0
         || rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &answers) != ROTA_OK
         || rota_completion_fd(answers, &done) != ROTA_OK)
         return 1;

@@ -1,77 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* 25_libuv.c - work on a pool, results in a libuv loop, which ticks meanwhile */
+/* 25_libuv.c - a web server in a libuv loop, with handlers on a pool, which may take their time */
 #include <rota/rota.h>
-#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <uv.h>
 
-enum { JOBS = 5, TICKS = 3 };
+typedef struct client {
+    uv_tcp_t socket; /* first: whoever has it has the client */
+    char text[500];  /* a request, then its answer */
+} client;
+static rota_completion *answers;
 
-static rota_completion *done;
-static rota_future *disk; /* what the jobs wait for: it comes with the last tick */
-static uv_timer_t timer;
-static uv_poll_t results;
-static int ticks, left = JOBS;
-static long sum;
-
-/* On a thread of the pool: it may wait, and compute for long. */
-static void *square(void *arg)
+static void *square(void *arg) /* on a thread of the pool; the loop leaves the client alone */
 {
-    long *number = arg;
-
-    if (rota_future_get(disk, NULL) == ROTA_OK)
-        *number *= *number;
-    return number;
+    unsigned long n = strtoul(((client *)arg)->text + strlen("GET /"), NULL, 10);
+    sprintf(((client *)arg)->text, "HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n%20lu\n", n * n);
+    return arg;
 }
 
-/* In the loop. */
-static void on_tick(uv_timer_t *handle)
+static void on_close(uv_handle_t *gone) /* in the loop, as all that follows */
 {
-    (void)handle;
-    printf("  tick\n");
-    if (++ticks == TICKS)
-        rota_promise_complete(disk, NULL);
+    free(gone);
 }
 
-/* In the loop: at least one is done. */
-static void on_results(uv_poll_t *handle, int status, int events)
+static void on_room(uv_handle_t *who, size_t hint, uv_buf_t *room)
 {
-    rota_future *future;
-    void *number;
+    *room = uv_buf_init(((client *)who)->text, hint < 499 ? (unsigned)hint : 499);
+}
 
-    (void)handle, (void)status, (void)events;
-    while (rota_completion_poll(done, &future) == ROTA_OK) {
-        if (rota_future_get(future, &number) == ROTA_OK)
-            sum += *(long *)number;
+static void on_text(uv_stream_t *who, ssize_t size, const uv_buf_t *text) /* small: all of it */
+{
+    if (uv_read_stop(who) != 0 || size <= 0 || text->len == 0
+        || rota_completion_submit(answers, &(rota_call){.fn = square, .arg = who}, NULL) != ROTA_OK)
+        uv_close((uv_handle_t *)who, on_close); /* it has gone, or there is too much to do */
+}
+
+static void on_answers(uv_poll_t *done, int status, int events)
+{
+    (void)status, (void)events;
+    for (rota_future *future; rota_completion_poll(answers, &future) == ROTA_OK;) {
+        void *who;
+        rota_future_get(future, &who); /* it is done */
         rota_future_unref(future);
-        left--;
-    }
-    if (left == 0) { /* nothing more to watch: uv_run returns */
-        uv_close((uv_handle_t *)&timer, NULL);
-        uv_close((uv_handle_t *)&results, NULL);
+        uv_buf_t all = uv_buf_init(((client *)who)->text, (unsigned)strlen(((client *)who)->text));
+        if (uv_try_write(who, &all, 1) != (int)all.len || uv_read_start(who, on_room, on_text) != 0)
+            uv_close(who, on_close); /* who does not read is not waited for */
+        else if (strstr(all.base, " 0\n") != NULL)
+            uv_stop(done->loop);
     }
 }
 
-int main(void)
+static void on_client(uv_stream_t *door, int status)
 {
-    long numbers[JOBS] = {1, 2, 3, 4, 5};
-    uv_loop_t *loop = uv_default_loop();
-    rota_executor *pool;
-    int fd;
+    void *new = calloc(1, sizeof(client));
+    if (status != 0 || new == NULL || uv_tcp_init(door->loop, new) != 0)
+        free(new);
+    else if (uv_accept(door, new) != 0 || uv_read_start(new, on_room, on_text) != 0)
+        uv_close(new, on_close);
+}
 
-    if (rota_promise_new(&disk) != ROTA_OK || rota_fixed_pool(2, &pool) != ROTA_OK
-        || rota_completion_new(pool, &done) != ROTA_OK || rota_completion_fd(done, &fd) != ROTA_OK
-        || uv_timer_init(loop, &timer) != 0 || uv_timer_start(&timer, on_tick, 5, 5) != 0
-        || uv_poll_init(loop, &results, fd) != 0
-        || uv_poll_start(&results, UV_READABLE, on_results) != 0)
+int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 ends it */
+{
+    int port = argc > 1 ? atoi(argv[1]) : 8080, fd;
+    uv_loop_t *loop = uv_default_loop();
+    struct sockaddr_in me;
+    rota_executor *pool;
+    uv_tcp_t door;
+    uv_poll_t done;
+    if (rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &answers) != ROTA_OK
+        || rota_completion_fd(answers, &fd) != ROTA_OK || uv_poll_init(loop, &done, fd) != 0
+        || uv_poll_start(&done, UV_READABLE, on_answers) != 0 || uv_tcp_init(loop, &door) != 0
+        || uv_ip4_addr("127.0.0.1", port, &me) != 0 || uv_tcp_bind(&door, (void *)&me, 0) != 0
+        || uv_listen((void *)&door, 100, on_client) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR
+        || uv_run(loop, UV_RUN_DEFAULT) == 0 || uv_poll_stop(&done) != 0)
         return 1;
-    for (int i = 0; i < JOBS; i++) {
-        rota_call call = {.fn = square, .arg = &numbers[i]};
-        if (rota_completion_submit(done, &call, NULL) != ROTA_OK)
-            return 1;
-    }
-    uv_run(loop, UV_RUN_DEFAULT);
-    printf("  %d jobs, the sum of their squares is %ld\n", JOBS, sum);
-    rota_completion_free(done); /* out of the loop by now, with its descriptor */
-    rota_future_unref(disk);
-    return uv_loop_close(loop) == 0 && rota_close(pool) == ROTA_OK && sum == 55 ? 0 : 1;
+    rota_completion_free(answers); /* its descriptor goes, too: it is out of the loop */
+    return rota_close(pool) == ROTA_OK ? 0 : 1;
 }

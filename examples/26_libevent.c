@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <rota/rota.h>
+#include <signal.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -38,17 +39,14 @@ static void on_request(struct evhttp_request *request, void *done)
 
 static void on_results(evutil_socket_t fd, short events, void *done)
 {
-    rota_future *future;
-    void *result;
-
     (void)fd, (void)events;
-    while (rota_completion_poll(done, &future) == ROTA_OK) {
+    for (rota_future *future; rota_completion_poll(done, &future) == ROTA_OK;) {
+        void *result;
         rota_future_get(future, &result); /* it is done, and does not fail */
         job *mine = result;
-        struct evbuffer *body = evbuffer_new();
-        evbuffer_add_printf(body, "%lu\n", mine->number);
-        evhttp_send_reply(mine->request, HTTP_OK, NULL, body);
-        evbuffer_free(body);
+        struct evbuffer *body = evhttp_request_get_output_buffer(mine->request);
+        int size = evbuffer_add_printf(body, "%lu\n", mine->number);
+        evhttp_send_reply(mine->request, size > 0 ? HTTP_OK : HTTP_INTERNAL, NULL, NULL);
         if (mine->number == 0)
             event_base_loopbreak(loop);
         rota_future_unref(future); /* and with it the job */
@@ -57,19 +55,21 @@ static void on_results(evutil_socket_t fd, short events, void *done)
 
 int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 ends it */
 {
+    int port = argc > 1 ? atoi(argv[1]) : 8080, fd;
     rota_executor *pool;
     rota_completion *done;
-    int fd;
+    struct evhttp *server;
+    struct event *results;
 
-    if (rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &done) != ROTA_OK
-        || rota_completion_fd(done, &fd) != ROTA_OK)
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR /* clients go when they like */
+        || rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &done) != ROTA_OK
+        || rota_completion_fd(done, &fd) != ROTA_OK || (loop = event_base_new()) == NULL
+        || (results = event_new(loop, fd, EV_READ | EV_PERSIST, on_results, done)) == NULL
+        || (server = evhttp_new(loop)) == NULL || event_add(results, NULL) != 0)
         return 1;
-    loop = event_base_new();
-    struct evhttp *server = evhttp_new(loop);
-    struct event *results = event_new(loop, fd, EV_READ | EV_PERSIST, on_results, done);
     evhttp_set_gencb(server, on_request, done);
-    if (evhttp_bind_socket(server, "127.0.0.1", (uint16_t)(argc > 1 ? atoi(argv[1]) : 8080)) != 0
-        || event_add(results, NULL) != 0 || event_base_dispatch(loop) < 0)
+    if (evhttp_bind_socket(server, "127.0.0.1", (uint16_t)port) != 0
+        || event_base_dispatch(loop) < 0)
         return 1;
     event_free(results); /* out of the loop, before the descriptor goes */
     evhttp_free(server);

@@ -1,78 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* 27_glib.c - work on a pool, results in a GLib main loop, which ticks meanwhile */
+/* 27_glib.c - a web server in a GLib main loop, with handlers on a pool, which may take their time */
+#include <arpa/inet.h>
 #include <glib-unix.h>
 #include <rota/rota.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { JOBS = 5, TICKS = 3 };
+enum { CLIENTS = 1000 };
+static char texts[CLIENTS][500]; /* by descriptor: a request, then its answer */
+static rota_completion *answers;
 
-static rota_future *disk; /* what the jobs wait for: it comes with the last tick */
-static GMainLoop *loop;
-static int ticks, left = JOBS;
-static long sum;
-
-/* On a thread of the pool: it may wait, and compute for long. */
-static void *square(void *arg)
+static void *square(void *text) /* on a thread of the pool; the loop does not watch the client */
 {
-    long *number = arg;
+    gulong n = strtoul((char *)text + strlen("GET /"), NULL, 10);
 
-    if (rota_future_get(disk, NULL) == ROTA_OK)
-        *number *= *number;
-    return number;
+    g_snprintf(text, 500, "HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n%20lu\n", n * n);
+    return text;
 }
 
-/* In the loop. */
-static gboolean on_tick(gpointer data)
+static gboolean on_request(gint fd, GIOCondition condition, gpointer data)
 {
-    (void)data;
-    printf("  tick\n");
-    if (++ticks == TICKS)
-        rota_promise_complete(disk, NULL);
+    rota_call call = {.fn = square, .arg = texts[fd]};
+
+    (void)condition, (void)data;
+    if (recv(fd, texts[fd], sizeof *texts - 1, 0) <= 0 /* they are small: all of it */
+        || rota_completion_submit(answers, &call, NULL) != ROTA_OK)
+        close(fd);          /* the client has gone, or there is too much to do */
+    return G_SOURCE_REMOVE; /* the loop hears of it again when the answer is sent */
+}
+
+static gboolean on_answers(gint done, GIOCondition condition, gpointer loop)
+{
+    (void)done, (void)condition;
+    for (rota_future *future; rota_completion_poll(answers, &future) == ROTA_OK;) {
+        void *text;
+        rota_future_get(future, &text); /* it is done */
+        rota_future_unref(future);
+        int fd = (int)((char(*)[sizeof *texts])text - texts);
+        if (send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)strlen(text))
+            shutdown(fd, SHUT_RDWR); /* who does not read is not waited for */
+        g_unix_fd_add(fd, G_IO_IN, on_request, NULL);
+        if (strstr(text, " 0\n") != NULL)
+            g_main_loop_quit(loop);
+    }
     return G_SOURCE_CONTINUE;
 }
 
-/* In the loop: at least one is done. */
-static gboolean on_results(gint fd, GIOCondition condition, gpointer done)
+static gboolean on_client(gint door, GIOCondition condition, gpointer data)
 {
-    rota_future *future;
-    void *number;
+    int fd = accept(door, NULL, NULL);
 
-    (void)fd, (void)condition;
-    while (rota_completion_poll(done, &future) == ROTA_OK) {
-        if (rota_future_get(future, &number) == ROTA_OK)
-            sum += *(long *)number;
-        rota_future_unref(future);
-        left--;
-    }
-    if (left > 0)
-        return G_SOURCE_CONTINUE;
-    g_main_loop_quit(loop);
-    return G_SOURCE_REMOVE; /* and with it the descriptor, out of the loop */
+    (void)condition, (void)data;
+    if (fd < 0 || fd >= CLIENTS || g_unix_fd_add(fd, G_IO_IN, on_request, NULL) == 0)
+        close(fd);
+    return G_SOURCE_CONTINUE;
 }
 
-int main(void)
+int main(int argc, char **argv) /* with its port; GET /12 says 144, and GET /0 ends it */
 {
-    long numbers[JOBS] = {1, 2, 3, 4, 5};
+    struct sockaddr_in me = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    GMainLoop *loop = g_main_loop_new(NULL, FALSE);
+    int door = socket(AF_INET, SOCK_STREAM, 0), done;
     rota_executor *pool;
-    rota_completion *done;
-    int fd;
 
-    if (rota_promise_new(&disk) != ROTA_OK || rota_fixed_pool(2, &pool) != ROTA_OK
-        || rota_completion_new(pool, &done) != ROTA_OK || rota_completion_fd(done, &fd) != ROTA_OK)
+    me.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 8080));
+    if (setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) != 0
+        || bind(door, (struct sockaddr *)&me, sizeof me) != 0 || listen(door, 100) != 0
+        || rota_fixed_pool(4, &pool) != ROTA_OK || rota_completion_new(pool, &answers) != ROTA_OK
+        || rota_completion_fd(answers, &done) != ROTA_OK)
         return 1;
-    for (int i = 0; i < JOBS; i++) {
-        rota_call call = {.fn = square, .arg = &numbers[i]};
-        if (rota_completion_submit(done, &call, NULL) != ROTA_OK)
-            return 1;
-    }
-    loop = g_main_loop_new(NULL, FALSE);
-    g_unix_fd_add(fd, G_IO_IN, on_results, done);
-    guint timer = g_timeout_add(5, on_tick, NULL);
+    g_unix_fd_add(door, G_IO_IN, on_client, NULL);
+    guint results = g_unix_fd_add(done, G_IO_IN, on_answers, loop);
     g_main_loop_run(loop);
-    printf("  %d jobs, the sum of their squares is %ld\n", JOBS, sum);
-    g_source_remove(timer);
     g_main_loop_unref(loop);
-    rota_completion_free(done);
-    rota_future_unref(disk);
-    return rota_close(pool) == ROTA_OK && sum == 55 ? 0 : 1;
+    g_source_remove(results); /* out of the loop, before the descriptor goes */
+    rota_completion_free(answers);
+    return rota_close(pool) == ROTA_OK ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 10000, BAR = 40 };
 
@@ -22,8 +23,8 @@ static const char bar[BAR + 1] = "########################################";
 static int found(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)about, (void)where;
-    if (kind == FTW_F && count < MOST && (files[count].path = strdup(path)) != NULL)
-        count++;
+    if (kind == FTW_F && (count == MOST || (files[count++].path = strdup(path)) == NULL))
+        return -1; /* ends the walk: too many, or no memory */
     return 0;
 }
 
@@ -37,8 +38,9 @@ static void *checksum(void *arg)
     mine->sum = 0;
     for (int byte; (byte = getc(stream)) != EOF;)
         mine->sum = mine->sum * 31 + (unsigned)byte;
+    int error = ferror(stream) ? EIO : 0;
     fclose(stream);
-    return mine;
+    return error == 0 ? mine : rota_fail(error);
 }
 
 int main(int argc, char **argv)
@@ -64,7 +66,8 @@ int main(int argc, char **argv)
         if (rota_future_get(next, &result) == ROTA_OK)
             sum += ((file *)result)->sum; /* what cannot be read is left out */
         rota_future_unref(next);
-        printf("\r  [%-*.*s] %d of %d", BAR, done * BAR / count, bar, done, count);
+        if (isatty(STDOUT_FILENO) || done == count)
+            printf("\r  [%-*.*s] %d of %d", BAR, done * BAR / count, bar, done, count);
         fflush(stdout);
     }
     rota_completion_free(results);

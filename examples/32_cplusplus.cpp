@@ -5,6 +5,7 @@
 #include <rota/rota.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 template <auto free> struct freed_by {
@@ -44,7 +45,7 @@ template <class F> auto async(const pool_ptr &pool, F work)
         std::unique_ptr<F> task(static_cast<F *>(arg));
         try {
             return new T((*task)());
-        } catch (const std::exception &) {
+        } catch (...) {
             return rota_fail(1);
         }
     };

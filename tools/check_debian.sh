@@ -15,10 +15,11 @@ say() { printf -- '-- %s\n' "$*"; }
 fail() { printf 'check_debian.sh: %s\n' "$*" >&2; exit 1; }
 quietly() { "$@" >"$tmp/log" 2>&1 || { tail -n 60 "$tmp/log"; exit 1; }; }
 
-# copy FOLDER - the sources, into a new one.
+# copy FOLDER - the sources, as they are now, into a new one.
+(cd "$root" && git ls-files -z | tar --null -T - -cf "$tmp/sources.tar")
 copy() {
     mkdir -p "$1"
-    (cd "$root" && git ls-files -z | tar --null -T - -cf -) | tar -x -C "$1"
+    tar -x -f "$tmp/sources.tar" -C "$1"
 }
 
 say build

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_headers.sh ROOT - every header compiles alone: the public ones as C11 and as C++17, those
-# in src as C11.
+# check_headers.sh ROOT - every header compiles alone: the public ones as C11 and as C++17, those in src as
+# C11. All public ones, as C11 to C23 and C++11 to C++20, by clang, too, where that is, give no warning that a
+# strict project may have asked for.
 set -eu
 cd "$1"
 CC=${CC:-cc} CXX=${CXX:-c++}
@@ -26,5 +27,29 @@ for header in include/rota/*.h; do
 done
 for header in src/*/*.h; do
     alone C11 "\"${header#src/}\"" "$CC" -x c -std=c11 -Isrc
+done
+
+strict='-Wconversion -Wsign-conversion -Wundef -Wshadow -Wcast-qual -Wcast-align -Wredundant-decls'
+use='#include <rota/rota.h>
+int main(void) { return ROTA_US(1) + ROTA_MS(0.5) + ROTA_SEC(1) + ROTA_MINUTES(1) < ROTA_HOURS(1) ? 0 : 1; }'
+# strictly WHAT COMPILER...
+# shellcheck disable=SC2086
+strictly() {
+    what=$1
+    shift
+    if ! echo "$use" | "$@" $flags $strict -; then
+        echo "<rota/rota.h> gives warnings as $what by $1" >&2
+        failed=1
+    fi
+}
+compilers="$CC:$CXX"
+[ "$CC" = clang ] || ! command -v clang++ >/dev/null || compilers="$compilers clang:clang++"
+for pair in $compilers; do
+    for language in c11 gnu11 c17 c2x; do
+        strictly $language "${pair%:*}" -x c -std=$language -Wstrict-prototypes -Wmissing-prototypes
+    done
+    for language in c++11 c++14 c++17 c++20; do
+        strictly $language "${pair#*:}" -x c++ -std=$language -Wold-style-cast
+    done
 done
 exit $failed

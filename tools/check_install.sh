@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_install.sh BUILD_DIR - installs into a temporary folder, looks at what is there, and builds and runs
-# the projects of tests/consumers that use it: by pkg-config and by find_package, shared and static.
+# check_install.sh BUILD_DIR - installs into a temporary folder, looks at what is there, moves it, and builds
+# and runs the projects of tests/consumers that use it: by pkg-config and by find_package, shared and static.
 set -eu
 build=$1
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -49,6 +49,12 @@ if grep -q '^ROTA_MAN:BOOL=ON' "$build/CMakeCache.txt"; then
     fi
 fi
 
+say moved
+mv "$prefix" "$tmp/moved"
+prefix=$tmp/moved
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name rota.pc)")
+libdir=$(pkg-config --variable=libdir rota)
+
 say pkg-config
 cp -R "$root/tests/consumers" "$tmp/consumers"
 quietly make -C "$tmp/consumers/pkgconfig"
@@ -60,3 +66,7 @@ quietly "$CMAKE" -S "$tmp/consumers/cmake" -B "$tmp/build" -G Ninja -DCMAKE_PREF
 quietly "$CMAKE" --build "$tmp/build"
 "$tmp/build/user_rota"
 "$tmp/build/user_static"
+sed -i 's/rota 0\.1 /rota 0.2 /' "$tmp/consumers/cmake/CMakeLists.txt"
+! "$CMAKE" -S "$tmp/consumers/cmake" -B "$tmp/build2" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/log" 2>&1 ||
+    fail "who asks for 0.2 gets 0.1"
+grep -q 'requested version "0.2"' "$tmp/log" || { cat "$tmp/log"; exit 1; }

@@ -175,6 +175,8 @@ def main():
     elif words[:1] == ["--check"] and len(words) == 2:
         complaints = check_all(Path(words[1]))
     elif words[:1] in (["--man"], ["--html"]) and len(words) == 3:
+        if words[0] == "--html" and shutil.which("mandoc") is None:
+            sys.exit("reference.py: there is no mandoc, which is Debian's package of that name")
         root, complaints = Path(words[1]), []
         write = write_man if words[0] == "--man" else write_html
         write(Reference(root), root, Path(words[2]))

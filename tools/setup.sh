@@ -93,21 +93,22 @@ if ! command -v apt-get >/dev/null 2>&1; then
     echo "Please install these (by their Debian names):$missing" >&2
     exit 1
 elif [ -n "$as_root" ] && ! sudo -n true 2>/dev/null; then
-    echo "Some tools are missing. Please type:" >&2
+    how='Please type'
+    command -v sudo >/dev/null 2>&1 || how='Please type as root' as_root=
+    echo "Some tools are missing. $how:" >&2
     for architecture in $foreign; do
-        echo "    sudo dpkg --add-architecture $architecture" >&2
+        echo "    ${as_root}dpkg --add-architecture $architecture" >&2
     done
-    echo "    sudo apt-get update && sudo apt-get install -y$missing" >&2
+    echo "    ${as_root}apt-get update && ${as_root}apt-get install -y --no-install-recommends$missing" >&2
     exit 1
 fi
-echo "Installing$missing" >&2
-export DEBIAN_FRONTEND=noninteractive
+echo "Installing$missing ..." >&2
 # Both are split into words on purpose.
 # shellcheck disable=SC2086
 {
     for architecture in $foreign; do
         ${as_root}dpkg --add-architecture "$architecture"
     done
-    ${as_root}apt-get update -q
-    ${as_root}apt-get install -y -q --no-install-recommends $missing
-} >&2
+    ${as_root}apt-get update -qq
+    ${as_root}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+} >/dev/null # what goes wrong is said all the same

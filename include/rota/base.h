@@ -93,11 +93,16 @@ const char *rota_strerror(int status); /* a sentence for people; never NULL, not
  */
 typedef int64_t rota_ns;
 
-#define ROTA_US(n)      ((rota_ns)((n)*INT64_C(1000)))
-#define ROTA_MS(n)      ((rota_ns)((n)*INT64_C(1000000)))
-#define ROTA_SEC(n)     ((rota_ns)((n)*INT64_C(1000000000)))
-#define ROTA_MINUTES(n) ((rota_ns)((n)*INT64_C(60000000000)))
-#define ROTA_HOURS(n)   ((rota_ns)((n)*INT64_C(3600000000000)))
+#ifdef __cplusplus
+#define ROTA__NS(n) static_cast<rota_ns>(n)
+#else
+#define ROTA__NS(n) ((rota_ns)(n))
+#endif
+#define ROTA_US(n)      ROTA__NS((n)*INT64_C(1000))
+#define ROTA_MS(n)      ROTA__NS((n)*INT64_C(1000000))
+#define ROTA_SEC(n)     ROTA__NS((n)*INT64_C(1000000000))
+#define ROTA_MINUTES(n) ROTA__NS((n)*INT64_C(60000000000))
+#define ROTA_HOURS(n)   ROTA__NS((n)*INT64_C(3600000000000))
 #define ROTA_FOREVER    INT64_MAX
 
 rota_ns rota_now(void); /* what that clock shows; it begins anywhere, and never goes back */

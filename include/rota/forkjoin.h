@@ -232,7 +232,7 @@ static inline void rota_fork(rota_fj *task)
         && __builtin_expect(task != NULL && task->run != NULL
                                 && __atomic_load_n(&task->priv[0], __ATOMIC_RELAXED) == 0,
                             1)) {
-        __atomic_store_n(&task->priv[0], (uintptr_t)ROTA__FJ_FORKED, __ATOMIC_RELAXED);
+        __atomic_store_n(&task->priv[0], ROTA__FJ_FORKED, __ATOMIC_RELAXED);
         __atomic_store_n(top, task, __ATOMIC_RELAXED);
         __atomic_store_n(&deck->top, top + 1, __ATOMIC_RELEASE);
     } else {
@@ -267,7 +267,7 @@ static inline int rota_join(rota_fj *task)
     if (__builtin_expect(__atomic_load_n(&task->priv[0], __ATOMIC_RELAXED) != ROTA__FJ_FORKED, 0)
         || __builtin_expect(task->priv[2] != 0, 0))
         return rota__join_odd(task);
-    __atomic_store_n(&task->priv[1], (uintptr_t)ROTA__FJ_RAN, __ATOMIC_RELEASE);
+    __atomic_store_n(&task->priv[1], ROTA__FJ_RAN, __ATOMIC_RELEASE);
     return ROTA_OK;
 }
 
@@ -275,7 +275,7 @@ static inline bool rota_unfork(rota_fj *task)
 {
     if (!rota__take_back(task))
         return rota__unfork_slow(task);
-    __atomic_store_n(&task->priv[0], (uintptr_t)0, __ATOMIC_RELAXED);
+    __atomic_store_n(&task->priv[0], 0, __ATOMIC_RELAXED);
     return true;
 }
 #endif

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Drives the web server of the examples, which answers GET /12 with 144 and ends with GET /0.
+"""Drives a web server of the examples, which answers GET /12 with 144 and ends with GET /0.
 
-drive_http.py python COMMAND...    with eight connections that ask for one thing after the other
+drive_http.py python COMMAND...    with eight connections that ask for one thing after the other, after some that
+                                   ask and leave
 drive_http.py wrk COMMAND...       with fifty, by wrk, for a second; ends with 77 where that is not installed
 """
 import http.client
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -59,8 +61,20 @@ def ask(port, wrong):
     connection.close()
 
 
+def ask_and_leave(port):
+    """Some reset the connection: whoever writes to it is told so by a signal, if they did not see to that."""
+    for number in range(200):
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+            client.sendall(f"GET /{number + 1} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            if number % 2 == 0:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if number % 4 == 0:
+                client.shutdown(socket.SHUT_WR)
+
+
 def with_python(port):
     wrong = []
+    ask_and_leave(port)
     threads = [threading.Thread(target=ask, args=(port, wrong)) for _ in range(8)]
     for thread in threads:
         thread.start()
