@@ -125,8 +125,8 @@ int rota_invoke_many(rota_fj *const *tasks, size_t n);
 void rota_fj_fail(rota_fj *self, int code);
 
 /* Cancels a task. True: it ends as cancelled, or has. If it runs already it goes on, is not done before
-   it has ended, and whoever joins it waits for that; a join that returns at the same moment may have
-   missed it. */
+   it has ended, and whoever joins it waits for that. A fork, an unfork or a join of the task at the same
+   moment may miss it, and then it is as if nobody had cancelled it. */
 bool rota_fj_cancel(rota_fj *task);
 
 /* How a task stands, without waiting; and once more. */
@@ -236,7 +236,7 @@ static inline bool rota__take_back(rota_fj *task)
     rota_fj **top = __atomic_load_n(&deck->top, __ATOMIC_RELAXED);
 
     if (__builtin_expect(top <= __atomic_load_n(&deck->floor, __ATOMIC_RELAXED), 0)
-        || __builtin_expect(top[-1] != task, 0))
+        || __builtin_expect(__atomic_load_n(top - 1, __ATOMIC_RELAXED) != task, 0))
         return false;
     __atomic_store_n(&deck->top, top - 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the floor after the top: deck.c, Q5 */
