@@ -131,7 +131,8 @@ void rota_fj_fail(rota_fj *self, int code);
 
 /* Cancels a task: true if it ends as cancelled, or has done so already. If it has not begun it never
    runs. If it runs it goes on, is not interrupted, and is done only when it has returned; whoever joins
-   it waits for that. A join that returns at the same moment may not have seen it. */
+   it waits for that. A fork, an unfork or a join of the task at the same moment may miss the cancel, and
+   then it is as if nobody had cancelled it. */
 bool rota_fj_cancel(rota_fj *task);
 
 /* How far a task is, and how to use it again. None of these waits. */
@@ -247,7 +248,7 @@ static inline bool rota__take_back(rota_fj *task)
     rota_fj **top = __atomic_load_n(&deck->top, __ATOMIC_RELAXED);
 
     if (__builtin_expect(top <= __atomic_load_n(&deck->floor, __ATOMIC_RELAXED), 0)
-        || __builtin_expect(top[-1] != task, 0))
+        || __builtin_expect(__atomic_load_n(top - 1, __ATOMIC_RELAXED) != task, 0))
         return false;
     __atomic_store_n(&deck->top, top - 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the floor after the top: deck.c, Q5 */

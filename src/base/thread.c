@@ -53,13 +53,13 @@ void rota__execution_begin(rota__execution *execution, const void *subject)
     rota_thread *self = rota__self();
 
     if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0)) {
-        rota__store_relaxed(&self->interrupted, 0);
+        rota__swap_acquire(&self->interrupted, 0); /* T4; pairs with rota_thread_interrupt */
         rota__store_relaxed(&self->current->interrupted, 1); /* T1 */
     }
     execution->thread = self;
     execution->outer = self->current;
     execution->subject = subject;
-    /* After the thread's flag was moved: who stops a thread sets these the other way round. */
+    /* After the thread's flag was taken (T4): who stops a thread sets these the other way round. */
     rota__store_relaxed(&execution->interrupted, rota__load_relaxed(&self->stopped));
     execution->may_fail = true;
     execution->error = 0;
@@ -142,7 +142,7 @@ void rota__thread_stop(rota_thread *thread)
 void rota__thread_resume(rota_thread *self)
 {
     rota__sub_acq_rel(&self->stopped, 1);
-    rota__store_relaxed(&self->interrupted, 0);
+    rota__swap_acquire(&self->interrupted, 0); /* T4 */
 }
 
 bool rota__is_interrupted(const rota_thread *self)
@@ -155,8 +155,8 @@ bool rota__take_interrupt(rota_thread *self)
 {
     if (ROTA__LIKELY(!rota__is_interrupted(self)))
         return false;
-    rota__store_relaxed(&self->interrupted, 0);
-    rota__store_relaxed(&self->current->interrupted, 0);
+    rota__swap_acquire(&self->interrupted, 0);          /* T4; pairs with rota_thread_interrupt, */
+    rota__swap_acquire(&self->current->interrupted, 0); /* with the other two that set one */
     return true;
 }
 

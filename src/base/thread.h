@@ -15,6 +15,10 @@
  *       Executions that begin on a stopped thread are interrupted from birth.
  *   T3  A thread does not end while it is pinned: somebody holds its address
  *       and will still unpark it (park.h).
+ *   T4  A flag is taken by a swap, which acquires. Of two interrupts the second may
+ *       come between the look at the flag and that: then the swap sees what was
+ *       done before it. A store would hide it from a thread that looks around at
+ *       once, before the store is carried out.
  */
 #ifndef ROTA_BASE_THREAD_H
 #define ROTA_BASE_THREAD_H

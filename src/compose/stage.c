@@ -457,8 +457,10 @@ static void wait_for_inner(rota_future *future)
     rota__stage_start(stage);
     if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_TIED) & ROTA__STAGE_ENDED)
         withdraw(stage);
+    /* X3: who ended it before it was kept could not tell. It has added to the keeper's word, which
+       keep has swapped since: so this look comes after that end (keeper.c, K4). */
     if (rota_future_is_done(future))
-        rota__future_tell_keeper(future); /* who ended it before it was kept could not: X3 */
+        rota__future_tell_keeper(future);
     rota__future_unpin(inner);
 }
 

@@ -364,7 +364,7 @@ static rota_fj *steal(rota__fj_worker *worker, const rota_completer *goal)
         rota_fj *entry;
         if (seen == NULL || !rota__entry_is_counted(seen))
             continue;
-        entry = rota__deque_steal(deque);
+        entry = rota__crew_steal(pool, deque);
         if (entry_leads_to(entry, goal))
             return entry;
         if (entry != NULL) {

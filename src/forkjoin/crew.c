@@ -15,6 +15,11 @@
  *   W4  A worker goes from sleeping to awake with the lock held, so `threads`,
  *       `guests` and the sleepers tell, with it, whether there is anybody to do
  *       anything; and only who is awake takes from the inbox.
+ *   W5  While one could still be called, an owner whose deque has nothing public has
+ *       a request. Who stops being active asks all after that. Who takes the last
+ *       that is public, and an owner that has put its words back, look at the count
+ *       and at the deque after that, and ask if both say so: of any two of these
+ *       the second to add to `crowd` sees what the first has done.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -330,6 +335,7 @@ static bool leave_search(rota__fj_worker *worker)
 {
     rota__sub_acq_rel(&worker->pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
     rota__mutex_unlock(&worker->pool->lock);
+    rota__crew_place_is_free(worker->pool); /* W5 */
     return false;
 }
 
@@ -412,6 +418,7 @@ bool rota__crew_sleep(rota__fj_worker *worker)
     rota__list_prepend(&pool->sleepers, &worker->link);
     before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
     rota__fj_settle(pool);
+    rota__crew_place_is_free(pool); /* W5: those of its search may have been answered for another */
     /* One too many leaves it to the others, of whom each that blocks looks around later: W3. */
     if (rota__crowd_get(before, FJ_ACTIVE) <= pool->parallelism && rota__crew_has_work(pool)) {
         get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
@@ -442,6 +449,22 @@ void rota__crew_place_is_free(rota__fj_pool *pool)
         return;
     for (uint32_t i = 0; i < made; i++)
         rota__deque_request(&rota__load_relaxed(&pool->workers[i])->deque);
+}
+
+void rota__crew_ask_for_more(rota__fj_pool *pool, rota__deque *deque)
+{
+    if (!rota__deque_has_public(deque)
+        && rota__crowd_get(crowd_of(pool), FJ_ACTIVE) < pool->parallelism)
+        rota__deque_request(deque);
+}
+
+rota_fj *rota__crew_steal(rota__fj_pool *pool, rota__deque *deque)
+{
+    rota_fj *entry = rota__deque_steal(deque);
+
+    if (entry != NULL)
+        rota__crew_ask_for_more(pool, deque); /* W5 */
+    return entry;
 }
 
 /* -- Blocking ------------------------------------------------------------- */

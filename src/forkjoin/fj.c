@@ -12,6 +12,10 @@
  *   J3  To tell the end is the last touch of a task, which may be gone then.
  *   J4  Cancelling adds a flag that stays. It is looked at before a body runs, and
  *       when the outcome is asked for.
+ *   J5  Who forks a task, takes it back or runs it itself looks at the word and then
+ *       stores it, as no other thread changes it meanwhile: it is not SHARED, so it
+ *       has no taker and no waiters. But for who cancels it between the two, whose
+ *       flag is lost: the header says so. What was cancelled before the look is seen.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -88,7 +92,7 @@ void rota__fj_run_own(rota_fj *task)
         return;
     }
     if (rota__fj_state(task) == 0)
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
     if (may_begin(task, rota__fj_me()))
         task->run(task);
     rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
@@ -183,8 +187,9 @@ void rota_fj_reset(rota_fj *task)
 {
     if (task == NULL)
         return;
-    task->priv[FJ_STATE] &= FJ_COUNTED;
-    task->priv[FJ_RUNNER] = task->priv[FJ_ERROR] = 0;
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), rota__fj_state(task) & FJ_COUNTED);
+    rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), 0);
+    rota__store_relaxed(rota__fj_word(task, FJ_ERROR), 0);
 }
 
 /* -- Forking -------------------------------------------------------------- */
@@ -211,7 +216,7 @@ static bool prepare(rota_fj *task)
         return rota__completer_prepare(task);
     if (state != 0)
         return false;
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
     return true;
 }
 
@@ -237,7 +242,7 @@ void rota_fork(rota_fj *task)
 
     if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL && task->run != NULL
                      && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED);
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
         rota__store_relaxed((rota__atomic(rota_fj *) *)(void *)top, task);
         rota__store_release(&deck->top, top + 1); /* for who forces: deck.c, Q6 */
     } else {
@@ -328,7 +333,7 @@ bool rota__unfork_slow(rota_fj *task)
     if (rota__is_counted(task))
         rota__completer_unfork(task);
     else
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* J5 */
     return true;
 }
 
@@ -336,7 +341,7 @@ bool rota_unfork(rota_fj *task)
 {
     if (!take_back(task))
         return rota__unfork_slow(task);
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0);
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* J5 */
     return true;
 }
 

@@ -373,6 +373,12 @@ bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd);
    were active when they last asked, are to ask again. */
 void rota__crew_place_is_free(rota__fj_pool *pool);
 
+/* If nothing in there is public any more: what its owner forks next is for those who sleep. */
+void rota__crew_ask_for_more(rota__fj_pool *pool, rota__deque *deque);
+
+/* As rota__deque_steal, and that. */
+rota_fj *rota__crew_steal(rota__fj_pool *pool, rota__deque *deque);
+
 /* True: a worker that does not answer requests has tasks for others now. */
 bool rota__crew_force(rota__fj_pool *pool);
 

@@ -51,7 +51,7 @@ static bool offers_task(const rota__deque *deque)
 static void take_public(rota__fj_pool *pool, rota__deque *deque, rota__chain *taken)
 {
     while (offers_task(deque)) {
-        rota_fj *entry = rota__deque_steal(deque);
+        rota_fj *entry = rota__crew_steal(pool, deque);
         if (entry == NULL)
             return;
         if (rota__entry_is_task(entry))

@@ -94,7 +94,7 @@ static bool help_thief(rota__fj_worker *worker, const rota_fj *task)
 
     if (thief == NULL || !is_colleague(worker->pool, thief))
         return false;
-    entry = rota__deque_steal(&thief->deque);
+    entry = rota__crew_steal(worker->pool, &thief->deque);
     if (entry == NULL) {
         rota__deque_request(&thief->deque);
         return false;

@@ -90,8 +90,10 @@ void rota__fj_answer(rota__fj_worker *worker)
         rota__deque_open(&worker->deque);
     else if (ROTA__LIKELY(!rota__crew_wants_more(pool, crowd)))
         return;
-    if (rota__deque_has_public(&worker->deque) || rota__deque_publish(&worker->deque))
-        rota__crew_call(pool);
+    if (!rota__deque_has_public(&worker->deque) && !rota__deque_publish(&worker->deque))
+        return;
+    rota__crew_call(pool);
+    rota__crew_ask_for_more(pool, &worker->deque); /* W5: somebody may have taken it already */
 }
 
 static void task_ended(rota__turn *turn)
@@ -159,14 +161,6 @@ static uint32_t next_random(rota__fj_worker *worker)
     return worker->random = x;
 }
 
-/* It was the last that is public: what its owner forks next is for those who sleep. */
-static void ask_for_more(const rota__fj_pool *pool, rota__deque *deque)
-{
-    if (rota__crowd_get(rota__load_relaxed(&pool->crowd), FJ_ACTIVE) < pool->parallelism
-        && !rota__deque_has_public(deque))
-        rota__deque_request(deque);
-}
-
 /* From a random start, so that thieves do not all come to the same one: FJ-11. */
 static rota_fj *steal_from_any(rota__fj_worker *worker)
 {
@@ -179,11 +173,10 @@ static rota_fj *steal_from_any(rota__fj_worker *worker)
         rota_fj *entry;
         if (victim == worker)
             continue;
-        entry = rota__deque_steal(&victim->deque);
+        entry = rota__crew_steal(pool, &victim->deque);
         if (entry != NULL) {
             rota__store_relaxed(&worker->steals, rota__load_relaxed(&worker->steals) + 1);
             rota__trace_steal(&pool->executor);
-            ask_for_more(pool, &victim->deque);
             return entry;
         }
         rota__deque_request(&victim->deque);

@@ -14,6 +14,9 @@
  *       as the last thing when it counts itself out.
  *   K4  Who keeps a future looks at its state after that, and who ends it looks at
  *       the word after that: both change the word, so one of them sees the other.
+ *       If the look at the word, an addition of 0, comes first, the swap acquires the
+ *       end with it. An acquiring load in its place might come before the state has
+ *       changed for others, and would leave nothing to be acquired.
  */
 #include "future/future_internal.h"
 

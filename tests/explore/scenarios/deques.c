@@ -361,6 +361,113 @@ EXPLORE(a_pool_stops_as_the_owner_closes)
     end_owner(worker);
 }
 
+/* Three workers, and a place for no more: an owner, and two who search. */
+static rota__fj_worker *crew[3];
+
+static void begin_crew(void)
+{
+    rota_forkjoin_options options = {
+        .parallelism = 3, .max_threads = 3, .keep_alive = ROTA_FOREVER};
+
+    ex_check(rota_forkjoin_new(&options, &pool) == ROTA_OK);
+    rota__fj_pool *mine = rota__fj_pool_of(pool);
+    rota__mutex_lock(&mine->lock);
+    for (int i = 0; i < 3; i++)
+        crew[i] = rota__crew_enter(mine);
+    rota__mutex_unlock(&mine->lock);
+    begin_entries();
+}
+
+static void end_crew(void)
+{
+    count(rota__deque_pop(&crew[0]->deque));
+    for (int i = 0; i < 3; i++)
+        rota__crew_exit(crew[i]);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* What it finds it is busy with. */
+static bool search_as(rota__fj_worker *worker)
+{
+    rota__crew_search(worker);
+    if (count(rota__crew_steal(worker->pool, &crew[0]->deque)))
+        return true;
+    rota__deque_request(&crew[0]->deque);
+    return false;
+}
+
+static void search_as_the_second(void *arg)
+{
+    (void)arg;
+    search_as(crew[1]);
+    rota__sub_acq_rel(&crew[1]->pool->crowd, FJ_SEARCHING);
+}
+
+static rota__atomic(uint32_t) is_over; /* the third has found something, or was called */
+
+static void search_or_sleep_as_the_third(void *arg)
+{
+    (void)arg;
+    if (!search_as(crew[2]))
+        ex_check(rota__crew_sleep(crew[2]));
+    rota__sub_acq_rel(&crew[2]->pool->crowd, FJ_SEARCHING);
+    rota__store_release(&is_over, 1);
+}
+
+static bool is_asleep(rota__fj_worker *worker)
+{
+    rota__mutex_lock(&worker->pool->lock);
+    bool is_so = rota__link_is_in_list(&worker->link)
+                 && rota__load_relaxed(&worker->waiter.thread->permit) == 1; /* park.c: PARKED */
+    rota__mutex_unlock(&worker->pool->lock);
+    return is_so;
+}
+
+/* W5: what is forked next is for the one that has fallen asleep. */
+static void check_request(void)
+{
+    uint64_t crowd = rota__load_relaxed(&crew[0]->pool->crowd);
+
+    ex_check(rota__crowd_get(crowd, FJ_ACTIVE) == 3 || rota__deque_has_public(&crew[0]->deque)
+             || rota__load_relaxed(&crew[0]->deque.deck.limit) == NULL);
+}
+
+/* Two search, one finds what was forked, and the other falls asleep. */
+EXPLORE(a_worker_falls_asleep_as_another_takes_the_answer)
+{
+    unsigned turns = 0;
+
+    begin_crew();
+    rota__store_relaxed(&is_over, 0);
+    ex_check(rota__deque_push(&crew[0]->deque, &entries[0]));
+    ex_thread *second = ex_start(search_as_the_second, NULL);
+    ex_thread *third = ex_start(search_or_sleep_as_the_third, NULL);
+    rota__fj_answer(crew[0]);
+    ex_join(second);
+    while (!rota__load_acquire(&is_over) && !is_asleep(crew[2]))
+        rota__backoff(&turns);
+    check_request();
+    rota__mutex_lock(&crew[0]->pool->lock);
+    rota__crew_wake_all(crew[0]->pool);
+    rota__mutex_unlock(&crew[0]->pool->lock);
+    ex_join(third);
+    end_crew();
+}
+
+/* One finds it at once; there is a place for another. */
+EXPLORE(a_task_is_taken_as_its_owner_answers)
+{
+    begin_crew();
+    rota__sub_acq_rel(&crew[0]->pool->crowd, FJ_ACTIVE); /* the third is blocked */
+    ex_check(rota__deque_push(&crew[0]->deque, &entries[0]));
+    ex_thread *second = ex_start(search_as_the_second, NULL);
+    rota__fj_answer(crew[0]);
+    ex_join(second);
+    check_request();
+    rota__add_acq_rel(&crew[0]->pool->crowd, FJ_ACTIVE);
+    end_crew();
+}
+
 static void force_and_steal(void *arg)
 {
     rota__fj_worker *victim = arg;

@@ -218,10 +218,18 @@ static void cancel_shared(void *cancelled)
     *(bool *)cancelled = rota_fj_cancel(&shared.task);
 }
 
-/* J4: its body runs or not, once at most, and who joins it hears of it. */
-EXPLORE(a_task_is_cancelled_as_it_is_forked_and_run)
+static void fork_shared_again(rota_fj *self)
 {
-    node root = NODE(fork_shared, 0);
+    (void)self;
+    rota_fork(&shared.task);
+    if (rota_unfork(&shared.task))
+        rota_fork(&shared.task);
+    statuses[1] = rota_join(&shared.task);
+}
+
+static void cancel_while(rota_fj_fn *body)
+{
+    node root = NODE(body, 0);
     bool cancelled;
 
     begin((rota_forkjoin_options){.parallelism = 2});
@@ -233,6 +241,18 @@ EXPLORE(a_task_is_cancelled_as_it_is_forked_and_run)
     ex_check(runs(1) <= 1 && (statuses[1] != ROTA_OK || runs(1) == 1));
     ex_check(cancelled || statuses[1] == ROTA_OK);
     ex_check(rota_close(pool) == ROTA_OK);
+}
+
+/* J4: its body runs or not, once at most, and who joins it hears of it. */
+EXPLORE(a_task_is_cancelled_as_it_is_forked_and_run)
+{
+    cancel_while(fork_shared);
+}
+
+/* J5: also if it is taken back, and forked once more. */
+EXPLORE(a_task_is_cancelled_as_it_is_taken_back)
+{
+    cancel_while(fork_shared_again);
 }
 
 /* -- Sleeping and being found ------------------------------------------------------------------- */

@@ -138,6 +138,48 @@ EXPLORE(an_interrupt_is_seen_once_inside_or_after_an_execution)
     ex_check(inside != after);
 }
 
+static void set_flag_and_interrupt(void *thread)
+{
+    rota__store_relaxed(&flag, 1);
+    rota_thread_interrupt(thread);
+}
+
+/* T4: two interrupts may be taken as one; who takes them sees what was done before either. */
+EXPLORE(what_was_done_before_an_interrupt_is_seen_after_it)
+{
+    rota_thread *self = rota__self();
+
+    rota__store_relaxed(&flag, 0);
+    rota_thread_interrupt(self);
+    ex_thread *other = ex_start(set_flag_and_interrupt, self);
+    while (rota__load_relaxed(&flag) == 0)
+        ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    ex_join(other);
+    rota_interrupted();
+}
+
+static void stop(void *thread)
+{
+    rota__thread_stop(thread);
+}
+
+/* T2, T4: what begins on a thread that is stopped is interrupted, also if another interrupt came
+   before. */
+EXPLORE(an_execution_that_begins_as_its_thread_is_stopped_is_interrupted)
+{
+    rota_thread *self = rota__self();
+    rota__execution execution;
+
+    rota_thread_interrupt(self);
+    ex_thread *other = ex_start(stop, self);
+    rota__execution_begin(&execution, NULL);
+    ex_join(other);
+    ex_check(rota_interrupted());
+    rota__execution_end(&execution);
+    rota__thread_resume(self);
+    rota_interrupted();
+}
+
 /* -- The mutex ------------------------------------------------------------------------------- */
 
 static rota__mutex mutex;
