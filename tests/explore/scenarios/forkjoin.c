@@ -641,6 +641,23 @@ EXPLORE(two_forkjoin_workers_leave_at_once)
     ex_check(runs(0) == 1 && runs(1) == 1);
 }
 
+static void shut_down(void *unused)
+{
+    (void)unused;
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+}
+
+/* Who has ended it has left it when another frees it. */
+EXPLORE(a_forkjoin_pool_is_freed_as_soon_as_it_says_that_it_has_ended)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *ender = ex_start(shut_down, NULL);
+    while (!rota_is_terminated(pool))
+        rota__os_yield();
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    ex_join(ender);
+}
+
 EXPLORE(somebody_waits_for_quiescence_as_a_task_comes)
 {
     begin((rota_forkjoin_options){.parallelism = 1});
