@@ -132,14 +132,14 @@ typedef struct rota_retry_options {
 
 /* Submits the call to `ex` until it succeeds: ends as the last attempt. `discard` is called, once, if
    no attempt was ever begun. Cancelled: the attempt that is under way is, too, and no other begins; one
-   that was about to may still be submitted, and is cancelled then, so do not close `ex` at that very
-   moment. */
+   that was about to may still be submitted, and is cancelled then. `ex` may be closed as soon as the
+   call that cancels, or another that ends it, has returned. */
 int rota_retry(rota_executor *ex, const rota_call *call, const rota_retry_options *options,
                rota_future **out);
 
 /* Submits the call to `ex`, and once more if it is not done after `delay`: ends as the first that
    succeeds, or the last that fails. The slower one is cancelled and interrupted. What the call works
-   on must bear two at a time. */
+   on must bear two at a time. For `ex` the same holds as with rota_retry. */
 int rota_hedge(rota_executor *ex, const rota_call *call, rota_ns delay, rota_future **out);
 
 ROTA_END

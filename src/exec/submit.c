@@ -33,23 +33,38 @@ static void enter(void *arg)
     mine->status = rota__give(mine->executor, mine->task);
 }
 
+void rota__leave_as_guest(rota_executor *ex)
+{
+    rota__sub_release(&ex->guests, 1); /* E4; pairs with rota__executor_leave */
+}
+
 static void leave(void *arg)
 {
     guest *mine = arg;
 
     rota__visit_end(&mine->visit);
-    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with rota__executor_leave */
+    rota__leave_as_guest(mine->executor);
 }
 
-int rota__execute_as_guest(rota_executor *ex, rota_task *task)
+void rota__be_guest(rota_executor *ex)
+{
+    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
+}
+
+int rota__execute_and_leave(rota_executor *ex, rota_task *task)
 {
     guest mine = {.executor = ex, .task = task};
 
-    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
     rota__visit_begin(&mine.visit, ex);
     rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
     leave(&mine);
     return mine.status;
+}
+
+int rota__execute_as_guest(rota_executor *ex, rota_task *task)
+{
+    rota__be_guest(ex);
+    return rota__execute_and_leave(ex, task);
 }
 
 /* -- A future ------------------------------------------------------------- */

@@ -539,3 +539,47 @@ EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
     rota_future_unref(retried);
     ex_check(rota_close(direct) == ROTA_OK);
 }
+
+/* Y3: who has cancelled it may close its executor, though the next attempt was about to come. */
+EXPLORE(an_executor_is_closed_after_a_retry_was_cancelled)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    const rota_call call = {.fn = fail_once};
+    const rota_retry_options options = {.attempts = 2};
+    rota_future *retried = NULL;
+
+    begin(0);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_retry(direct, &call, &options, &retried) == ROTA_OK);
+    rota_future_cancel(retried);
+    ex_check(rota_future_is_done(retried));
+    rota_future_unref(retried);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+}
+
+static rota__atomic(uint32_t) tries;
+
+static void *count_try(void *arg)
+{
+    rota__add_relaxed(&tries, 1);
+    return arg;
+}
+
+/* Y3: who has its value may close its pool, though the second attempt was about to come. */
+EXPLORE(a_pool_is_closed_after_a_hedge_has_its_value)
+{
+    const rota_call call = {.fn = count_try};
+    rota_executor *pool = NULL;
+    rota_future *hedged = NULL;
+
+    begin(0);
+    rota__store_relaxed(&tries, 0);
+    ex_check(rota_pool_new(&(rota_pool_options){.core_threads = 1}, &pool) == ROTA_OK);
+    ex_check(rota_hedge(pool, &call, SOON, &hedged) == ROTA_OK);
+    ex_check(rota_future_get(hedged, NULL) == ROTA_OK);
+    rota_future_unref(hedged);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(rota__load_relaxed(&tries) >= 1);
+    rota__timer_end(ROTA_FOREVER);
+}
