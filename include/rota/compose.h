@@ -24,7 +24,8 @@
  *           very moment, `ex` may still be given it, to drop, so do not close `ex` then. Who waits for
  *           what follows may close `ex` as soon as that has ended in any other way.
  * Life      a future that nobody holds any more still runs its step. Chains of any length are
- *           worked off in a loop, not by recursion.
+ *           worked off in a loop, not by recursion; so where `ex` runs a step at once, what follows
+ *           from it is run when `ex` has returned.
  *
  * ROTA_EINVAL for NULL where something is needed, `out` too; ROTA_ENOMEM; ROTA_EAGAIN when there is no
  * thread for a timeout. Then nothing has happened.
