@@ -96,7 +96,7 @@ int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out);
 int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out);
 
 /* An executor that passes each task on to `ex` after that long. It is closed as any other, before
-   `ex`, and then waits for what is on the way. */
+   `ex`, and then waits for what is on the way. A task that is cancelled there leaves at once. */
 int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out);
 
 /* -- More of one ----------------------------------------------------------------------------- */

@@ -540,6 +540,47 @@ EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
     ex_check(rota_close(direct) == ROTA_OK);
 }
 
+/* M2: a task is cancelled while its time comes: it runs, or is dropped, once; and nobody waits for it. */
+EXPLORE(a_delayed_task_is_cancelled_while_its_time_comes)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    const rota_call call = {.fn = fail_once, .discard = count_discard};
+    rota_executor *delayed = NULL;
+    rota_future *future = NULL;
+
+    begin(0);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_delayed(direct, SOON, &delayed) == ROTA_OK);
+    ex_check(rota_submit_call(delayed, &call, &future) == ROTA_OK);
+    bool is_cancelled = rota_future_cancel(future);
+    rota_future_unref(future);
+    ex_check(rota_close(delayed) == ROTA_OK);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+    ex_check(ran + freed == 1 && (is_cancelled || ran == 1));
+}
+
+/* M2: a step is cancelled as it is given to one, before or after it has a timer. */
+EXPLORE(a_delayed_step_is_cancelled_as_it_is_sent)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    rota_executor *delayed = NULL;
+    rota_future *then = NULL;
+
+    begin(1);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_delayed(direct, SOON, &delayed) == ROTA_OK);
+    ex_check(rota_then(sources[0], delayed, count_run, NULL, &then) == ROTA_OK);
+    ex_thread *canceller = ex_start(cancel, then);
+    complete(sources[0]);
+    ex_join(canceller);
+    ex_check(rota_close(delayed) == ROTA_OK);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+    check_end(then);
+    end();
+}
+
 /* Y3: who has cancelled it may close its executor, though the next attempt was about to come. */
 EXPLORE(an_executor_is_closed_after_a_retry_was_cancelled)
 {
