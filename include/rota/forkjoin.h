@@ -73,7 +73,8 @@ typedef void rota_fj_fn(rota_fj *self); /* what it does */
  * member of your struct, and put arguments and results beside it. From rota_fork to the return of
  * rota_join it must stay where it is; after that no other thread touches it. What is forked must be
  * joined, by its own forker as a rule; children may be joined in any order, the newest first is
- * fastest. A body that ends its thread must have joined what it forked.
+ * fastest. A body that ends its thread must have joined what lies on its stack; other tasks that it
+ * has forked, and nobody has joined or begun, are run by another worker.
  */
 struct rota_fj {
     rota_fj_fn *run;

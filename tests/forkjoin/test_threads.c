@@ -310,6 +310,81 @@ static void a_fork_that_ended_its_thief_has_failed(void **state)
     assert_ok(rota_close(pool));
 }
 
+static struct counting {
+    rota_fj task; /* first */
+    atomic_uint *runs;
+} left_forks[LEFT]; /* on nobody's stack */
+
+static void count_fork(rota_fj *task)
+{
+    atomic_fetch_add(((struct counting *)task)->runs, 1);
+}
+
+static void *fork_and_end(void *arg)
+{
+    for (int i = 0; i < LEFT; i++) {
+        left_forks[i] = (struct counting){ROTA_FJ(count_fork), arg};
+        rota_fork(&left_forks[i].task);
+    }
+#ifndef __SANITIZE_ADDRESS__ /* which keeps it elsewhere */
+    struct counting lost = {ROTA_FJ(count_fork), arg};
+    rota_fork(&lost.task); /* against the rules: it is not run, but the others are */
+#endif
+    pthread_exit(NULL);
+}
+
+static bool are_done(void *arg)
+{
+    for (int i = 0; i < LEFT; i++) {
+        if (!rota_fj_is_done(&left_forks[i].task))
+            return false;
+    }
+    return true;
+}
+
+/* FJ-08, GEN-14: what nobody has joined is run by others. */
+static void what_a_torn_worker_had_forked_is_run_by_others(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1); /* so that nobody steals */
+    atomic_uint runs = 0;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_ok(rota_execute(pool, fork_and_end, &runs));
+        test_await_count(&runs, i * LEFT);
+        test_until(are_done, NULL);
+    }
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 3 * LEFT);
+}
+
+static struct ending ending_alone = {.task = ROTA_FJ(end_in_fork)};
+
+static void *fork_one_that_ends(void *arg)
+{
+    rota_fork(&ending_alone.task);
+    return arg;
+}
+
+static bool is_done(void *task)
+{
+    return rota_fj_is_done(task);
+}
+
+/* GEN-14: also one that is run by the worker that forked it, and that nobody joins there. */
+static void a_fork_that_ended_its_own_worker_has_failed(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_ok(rota_execute(pool, fork_one_that_ends, NULL));
+        test_await_count(&ending_alone.begun, i);
+        test_until(is_done, &ending_alone.task);
+        assert_int_equal(rota_fj_error(&ending_alone.task), ROTA_ECANCELED);
+        rota_fj_reset(&ending_alone.task);
+    }
+    assert_ok(rota_close(pool));
+}
+
 static void invoke_and_end(void *pool)
 {
     struct ending ending = {.task = ROTA_FJ(end_in_fork)};
@@ -345,6 +420,8 @@ int main(void)
         test_with_memory(without_a_thread_nobody_stands_in),
         test_with_memory(a_worker_whose_task_ended_it_is_replaced),
         test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),
+        test_with_memory(what_a_torn_worker_had_forked_is_run_by_others),
+        test_with_memory(a_fork_that_ended_its_own_worker_has_failed),
         test_with_memory(a_fork_that_ended_its_thief_has_failed),
         test_with_memory(a_caller_may_end_while_it_takes_part),
     };
