@@ -211,6 +211,45 @@ static void with_fewer_workers_than_wanted_all_is_done(void **state)
     assert_int_equal(runs, 100);
 }
 
+enum { WAITING = 10 };
+
+static void wait_for_tasks(void *pool)
+{
+    test_fj_await_submissions(pool, WAITING);
+}
+
+static void take_part(void *pool)
+{
+    test_fj_taking_part(pool, wait_for_tasks, pool);
+}
+
+/* FJ-31: who goes, and is left with tasks for which no worker can be made, asks for one once for each
+   that it runs, and goes when there is none, or the pool is stopped. */
+static void who_is_left_with_tasks_does_not_ask_on_and_on(void **state)
+{
+    for (int is_stopped = 0; is_stopped < 2; is_stopped++) {
+        struct callbacks callbacks = {.allowed = 0};
+        rota_executor *pool = with_callbacks(&callbacks, 1);
+        test_thread *caller = test_thread_start(take_part, pool);
+        atomic_uint runs = 0;
+        test_gate gate;
+
+        test_gate_init(&gate);
+        test_fj_await_active(pool, 1);
+        assert_ok(rota_execute(pool, test_wait_at, &gate));
+        for (int i = 1; i < WAITING; i++)
+            assert_ok(rota_execute(pool, test_count, &runs));
+        test_await_count(&gate.begun, 1); /* by the caller, which has left */
+        if (is_stopped)
+            assert_ok(rota_shutdown_now(pool, NULL));
+        test_gate_open(&gate);
+        test_thread_join(caller);
+        assert_int_equal(runs, is_stopped ? 0 : WAITING - 1);
+        assert_in_range(callbacks.refusals, 1, is_stopped ? 4 : 2 * WAITING);
+        assert_ok(rota_close(pool));
+    }
+}
+
 static void block_without_thread(void *arg)
 {
     test_check(rota_block_begin() == ROTA_EAGAIN);
@@ -417,6 +456,7 @@ int main(void)
         test_with_memory(a_pool_whose_only_worker_ended_can_be_stopped),
         test_with_memory(without_threads_the_callers_do_the_work),
         test_with_memory(with_fewer_workers_than_wanted_all_is_done),
+        test_with_memory(who_is_left_with_tasks_does_not_ask_on_and_on),
         test_with_memory(without_a_thread_nobody_stands_in),
         test_with_memory(a_worker_whose_task_ended_it_is_replaced),
         test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),
