@@ -332,6 +332,24 @@ static void a_task_on_the_way_can_be_cancelled(void **state)
     assert_int_equal(way.probe.discards, 1);
 }
 
+static void cancel_in_child(void *arg)
+{
+    test_check(rota_future_cancel(way.future));
+    test_check(way.probe.discards == 1);
+}
+
+/* In a child of fork(2) the timer is not there, and a task on the way is cancelled all the same. */
+static void a_task_on_the_way_can_be_cancelled_in_a_child(void **state)
+{
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip();
+    send(LATER);
+    assert_int_equal(test_in_child(cancel_in_child, NULL), 0);
+    assert_int_equal(timers(), 1);
+    assert_true(rota_future_cancel(way.future));
+    arrive();
+}
+
 /* COMP-20: one that was cancelled before it came does not stay. */
 static void a_task_that_was_cancelled_before_does_not_stay(void **state)
 {
@@ -452,6 +470,7 @@ int main(void)
         with_virtual_timer(a_timeout_can_be_recovered_from),
         with_virtual_timer(a_task_is_passed_on_later),
         with_virtual_timer(a_task_on_the_way_can_be_cancelled),
+        with_virtual_timer(a_task_on_the_way_can_be_cancelled_in_a_child),
         with_virtual_timer(a_task_that_was_cancelled_before_does_not_stay),
         with_virtual_timer(a_task_on_the_way_can_be_completed),
         with_virtual_timer(a_task_that_is_refused_late_is_discarded),
