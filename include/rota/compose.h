@@ -26,7 +26,8 @@
  *           step, to drop it, so do not close `ex` right after a cancel. When *out has ended in any
  *           other way, `ex` may be closed.
  * Life      *out is a reference for you. If you let go of it, the step still runs. Chains of any length
- *           are worked off in a loop, not by recursion.
+ *           are worked off in a loop, not by recursion; so where `ex` runs a step at once, what follows
+ *           from it runs when `ex` has returned.
  *
  * ROTA_EINVAL for NULL where something is needed, also for `out`. ROTA_EAGAIN when there is no thread
  * for a timeout. With any status but ROTA_OK nothing has happened.
@@ -99,7 +100,8 @@ int rota_timeout(rota_future *f, rota_ns timeout, rota_future **out);
 int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future **out);
 
 /* Makes an executor that passes each task on to `ex` after `delay`. It is closed as any other, before
-   `ex`; that waits until all tasks were passed on. */
+   `ex`; that waits until all tasks were passed on. A task that is cancelled before that leaves at
+   once. */
 int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out);
 
 /* -- More of one ----------------------------------------------------------------------------- */
@@ -143,13 +145,13 @@ typedef struct rota_retry_options {
 /* Submits a call to `ex` again and again until it succeeds: *out ends as the last attempt did. The
    call's `discard` is called, once, if no attempt has begun. To cancel *out cancels the attempt that
    is under way, and no other begins; one that was just about to may still be submitted, and is
-   cancelled then, so do not close `ex` right after a cancel. */
+   cancelled then. `ex` may be closed as soon as the call that cancels or ends *out has returned. */
 int rota_retry(rota_executor *ex, const rota_call *call, const rota_retry_options *options,
                rota_future **out);
 
 /* Submits a call to `ex`, and a second time if it is not done after `delay`: *out ends as the first
    that succeeds, or as the last that fails. The other is cancelled and interrupted. Both may run at
-   the same time, with the same `arg`. */
+   the same time, with the same `arg`. `ex` may be closed as with rota_retry. */
 int rota_hedge(rota_executor *ex, const rota_call *call, rota_ns delay, rota_future **out);
 
 ROTA_END

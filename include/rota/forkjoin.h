@@ -77,7 +77,8 @@ typedef void rota_fj_fn(rota_fj *self); /* what it does */
  * beside it. From rota_fork to the return of rota_join it must stay where it is; after that no other
  * thread touches it. Every task that is forked must be joined, as a rule by the task that forked it.
  * Children may be joined in any order; the newest first is fastest. A task that ends its thread must
- * have joined what it forked.
+ * have joined what lies on its stack; others that it has forked, and nobody has joined or begun, are
+ * run by another worker.
  */
 struct rota_fj {
     rota_fj_fn *run;

@@ -77,6 +77,7 @@ struct rota_thread {
     const rota__helper *helper;         /* or NULL */
     void *deck;                         /* of a fork/join worker, in explored builds */
     void **cancelling;                  /* compose/stage.c only */
+    struct rota__relay *relay;          /* future/run.c only; the innermost, or NULL */
     rota__trace_record *record;         /* the tracer's, or NULL: trace.h */
     rota__patience patience;            /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */

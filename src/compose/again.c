@@ -7,6 +7,9 @@
  *       has begun, as a try that is cancelled is over before its body is.
  *   Y2  A try is under way when it is in `tries`, with the lock held. Who ends the
  *       promise then cancels all that are.
+ *   Y3  The executor is there until the promise is over: a try that comes later than
+ *       the first becomes its guest with the lock held, unless `is_over`, which is
+ *       set before the promise ends, or by the call that ends it.
  */
 #include "compose/compose_internal.h"
 
@@ -37,7 +40,7 @@ struct errand {
     rota__action over;    /* hears of its end */
     rota__mutex lock;     /* the rest */
     attempt tries[MOST_TRIES];
-    rota_future *timer;
+    rota_future *timer; /* a holder; NULL once it is over */
     bool is_over;
     bool is_hedge;
     unsigned left; /* tries that may still begin */
@@ -52,7 +55,6 @@ static void unref(errand *self)
         return;
     if (!rota__load_relaxed(&self->has_begun) && self->call.discard != NULL)
         self->call.discard(self->call.arg);
-    rota_future_unref(self->timer); /* one that was set when it was over already */
     rota_future_unref(self->promise);
     rota__free(self, sizeof *self);
 }
@@ -80,17 +82,21 @@ static void try_dropped(void *arg)
     unref(arg); /* as above; the errand may have another try, which unref tells */
 }
 
-/* Its place is free for another. True: none is under way now. */
-static bool leave_try(errand *self, attempt *mine)
+/* Its place is free for another. True: all depends on it, as it has succeeded, or none is under way
+   now; and nobody else ends the promise. */
+static bool leave_try(errand *self, attempt *mine, bool has_succeeded)
 {
-    bool is_last = true;
+    bool decides = true;
 
     rota__mutex_lock(&self->lock);
     mine->future = NULL;
     for (size_t i = 0; i < MOST_TRIES; i++)
-        is_last = is_last && self->tries[i].future == NULL;
+        decides = decides && self->tries[i].future == NULL;
+    decides = (decides || has_succeeded) && !self->is_over;
+    if (decides && (has_succeeded || self->is_hedge))
+        self->is_over = true; /* Y3; a retry has no timer while a try is under way */
     rota__mutex_unlock(&self->lock);
-    return is_last;
+    return decides;
 }
 
 static bool is_worth_it(errand *self, rota_future *future)
@@ -111,10 +117,9 @@ static void tried(rota__action *action, rota__action_queue *more)
     errand *self = mine->errand;
     rota_future *future = mine->future;
     bool has_succeeded = rota_future_state_of(future) == ROTA_FUTURE_SUCCEEDED;
-    bool is_last = leave_try(self, mine);
 
-    if (has_succeeded
-        || (is_last && (!is_worth_it(self, future) || schedule_next(self) != ROTA_OK)))
+    if (leave_try(self, mine, has_succeeded)
+        && (has_succeeded || !is_worth_it(self, future) || schedule_next(self) != ROTA_OK))
         rota__future_end_like(self->promise, future, more);
     rota_future_unref(future);
     unref(self);
@@ -156,7 +161,7 @@ static void submit_try(void *arg)
 {
     struct start *start = arg;
 
-    start->status = rota__execute_as_guest(start->self->executor, &start->future->task);
+    start->status = rota__execute_and_leave(start->self->executor, &start->future->task);
 }
 
 /* The executor has run it here, and it has ended the thread. */
@@ -167,6 +172,7 @@ static void watch_torn(void *arg)
     watch(start->self, start->future);
 }
 
+/* As the executor's guest. */
 static int begin_try(errand *self)
 {
     rota_call call = {.fn = try_it,
@@ -176,8 +182,10 @@ static int begin_try(errand *self)
                       .name = self->call.name};
     struct start start = {self, rota__future_new(&call, true, sizeof(rota_future)), ROTA_OK};
 
-    if (start.future == NULL)
+    if (start.future == NULL) {
+        rota__leave_as_guest(self->executor);
         return ROTA_ENOMEM;
+    }
     ref(ref(self)); /* Y1: the body's, and that of who hears of its end */
     rota__os_guarded(submit_try, watch_torn, &start);
     start.status = rota__submitted(start.future, start.status, &start.future);
@@ -205,11 +213,24 @@ static void timer_dropped(void *arg)
     unref(arg);
 }
 
+/* Y3 */
+static bool becomes_guest(errand *self)
+{
+    bool is_wanted;
+
+    rota__mutex_lock(&self->lock);
+    is_wanted = !self->is_over && !rota_future_is_done(self->promise);
+    if (is_wanted)
+        rota__be_guest(self->executor);
+    rota__mutex_unlock(&self->lock);
+    return is_wanted;
+}
+
 static void when_time(void *arg)
 {
     errand *self = arg;
 
-    if (!rota_future_is_done(self->promise))
+    if (becomes_guest(self))
         next_try(self);
 }
 
@@ -238,6 +259,23 @@ static rota_ns next_delay(errand *self)
     return delay - (rota_ns)((double)delay * options->jitter * random_part(self));
 }
 
+/* In place of the last, which is done; until it is over. */
+static void keep_timer(errand *self, rota_future *set)
+{
+    rota_future *useless = set;
+
+    rota__mutex_lock(&self->lock);
+    bool is_over = self->is_over;
+    if (!is_over) {
+        useless = self->timer;
+        self->timer = set;
+    }
+    rota__mutex_unlock(&self->lock);
+    if (is_over)
+        rota_future_cancel(set);
+    rota_future_unref(useless);
+}
+
 static int schedule_in(errand *self, rota_ns delay)
 {
     rota_call call = {.fn = it_is_time, .arg = self, .discard = timer_dropped};
@@ -250,14 +288,7 @@ static int schedule_in(errand *self, rota_ns delay)
         rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
         return status;
     }
-    rota__mutex_lock(&self->lock);
-    rota_future *before = self->timer;
-    self->timer = set;
-    bool is_over = self->is_over;
-    rota__mutex_unlock(&self->lock);
-    rota_future_unref(before);
-    if (is_over)
-        rota_future_cancel(set);
+    keep_timer(self, set);
     return ROTA_OK;
 }
 
@@ -323,6 +354,7 @@ static int begin(errand *self, rota_ns later, rota_future **out)
     int status;
 
     rota__future_add(promise, &ref(self)->over); /* nobody has ended it yet */
+    rota__be_guest(self->executor);
     status = begin_try(self);
     if (status != ROTA_OK) {
         status = abandon(self, status);

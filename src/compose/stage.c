@@ -198,7 +198,7 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
         rota__future_run_into(&stage->future, more);
         return;
     }
-    status = rota__execute_as_guest(executor, &stage->future.task);
+    status = rota__execute_into(executor, &stage->future, more);
     if (status != ROTA_OK)
         refused(stage, status, more);
 }

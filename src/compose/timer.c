@@ -6,6 +6,10 @@
  *   M1  Who uses the timer is counted before it looks for it, and until it has left.
  *       Who ends the timer hides it before it looks at the count, and frees it when
  *       there is nobody: at exit there may be threads that nobody waits for.
+ *   M2  A future on its way through an executor that waits has that as its keeper, and
+ *       its parcel as what comes `next`. Whoever takes it from the keeper has its task:
+ *       the timer, which passes it on, or who has ended it, who stops the timer. The
+ *       last user of the parcel lets go of what is left in there.
  */
 #include "compose/compose_internal.h"
 
@@ -106,11 +110,11 @@ __attribute__((destructor)) static void end_timer(void)
 
 /* -- Timeouts ------------------------------------------------------------- */
 
-enum { NONE = 0, CLOSED = 1 }; /* of a stage's word `timer`, which else is a future */
+enum { NONE = 0, CLOSED = 1 }; /* of a word `timer`, which else is a future, held */
 
-static void stop_timer(rota__stage *stage)
+static void stop_timer(rota__atomic(uintptr_t) * timer)
 {
-    uintptr_t word = rota__swap_acq_rel(&stage->timer, CLOSED); /* pairs with set_timer */
+    uintptr_t word = rota__swap_acq_rel(timer, CLOSED); /* pairs with hold_timer */
 
     if (word == NONE || word == CLOSED)
         return;
@@ -118,13 +122,29 @@ static void stop_timer(rota__stage *stage)
     rota_future_unref((rota_future *)word);
 }
 
+/* Takes the reference; the timer was set for nothing if it was stopped already. */
+static void hold_timer(rota__atomic(uintptr_t) * timer, rota_future *set)
+{
+    uintptr_t none = NONE;
+
+    if (rota__cas_acq_rel(timer, &none, (uintptr_t)set)) /* pairs with stop_timer */
+        return;
+    rota_future_cancel(set);
+    rota_future_unref(set);
+}
+
+static void stage_ended(rota__stage *stage)
+{
+    stop_timer(&stage->timer);
+}
+
 static rota_future *pass_source(rota__stage *stage)
 {
     return stage->source;
 }
 
-static const rota__stage_kind timeout_kind = {.passes = pass_source, .ended = stop_timer};
-static const rota__stage_kind value_kind = {.passes = pass_source, .ended = stop_timer};
+static const rota__stage_kind timeout_kind = {.passes = pass_source, .ended = stage_ended};
+static const rota__stage_kind value_kind = {.passes = pass_source, .ended = stage_ended};
 
 static void time_out(rota__stage *stage)
 {
@@ -151,7 +171,6 @@ static void *expire(void *arg)
 static int set_timer(rota__stage *stage, rota_ns timeout)
 {
     rota_call call = {.fn = expire, .arg = stage, .discard = forget};
-    uintptr_t none = NONE;
     rota_future *set;
     int status;
 
@@ -161,10 +180,7 @@ static int set_timer(rota__stage *stage, rota_ns timeout)
         rota__future_unpin(&stage->future);
         return status;
     }
-    if (!rota__cas_acq_rel(&stage->timer, &none, (uintptr_t)set)) { /* it has ended meanwhile */
-        rota_future_cancel(set);
-        rota_future_unref(set);
-    }
+    hold_timer(&stage->timer, set);
     return ROTA_OK;
 }
 
@@ -209,79 +225,160 @@ int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future
 typedef struct delayed {
     rota_executor *executor;
     rota_ns delay;
+    rota__keeper keeper; /* of the futures on the way: M2 */
     rota__mutex lock;
     size_t under_way;
     rota__lobby waiters; /* for the last of them */
 } delayed;
 
+/* M2 */
 typedef struct parcel {
     delayed *from;
-    rota_task *task;
+    uint32_t generation;
+    rota_task *task;               /* NULL: it was taken */
+    rota__atomic(uintptr_t) timer; /* as a stage's */
+    rota__atomic(uint32_t) users;  /* who sends it; the timer; whoever is to take the task */
 } parcel;
 
-static void arrived(void *arg)
+static void arrived(delayed *self)
 {
-    parcel *mine = arg;
-    delayed *self = mine->from;
-
-    rota__free(mine, sizeof *mine);
     rota__mutex_lock(&self->lock);
     if (--self->under_way == 0)
         rota__lobby_open(&self->waiters);
     rota__mutex_unlock(&self->lock);
 }
 
+static void leave(parcel *mine, uint32_t users)
+{
+    delayed *self = mine->from;
+    uintptr_t timer;
+
+    if (rota__sub_acq_rel(&mine->users, users) != users) /* pairs with the others' */
+        return;
+    timer = rota__load_relaxed(&mine->timer);
+    if (timer != NONE && timer != CLOSED)
+        rota_future_unref((rota_future *)timer);
+    if (mine->task != NULL)
+        rota__task_release(mine->task); /* of a future that has ended on the way */
+    rota__free(mine, sizeof *mine);
+    arrived(self);
+}
+
+/* NULL: who has ended its future was quicker. */
+static rota_task *take_task(parcel *mine)
+{
+    rota_task *task = mine->task;
+
+    if (task->kind == ROTA__TASK_FUTURE
+        && !rota__future_unkeep_from(rota__future_of(task), &mine->from->keeper))
+        return NULL;
+    mine->task = NULL;
+    return task;
+}
+
+typedef struct delivery {
+    parcel *parcel;
+    rota_task *task;
+} delivery;
+
 static void hand_in(void *arg)
 {
-    parcel *mine = arg;
+    delivery *now = arg;
 
-    if (rota__execute_as_guest(mine->from->executor, mine->task) != ROTA_OK)
-        rota_task_discard(mine->task);
+    if (rota__execute_as_guest(now->parcel->from->executor, now->task) != ROTA_OK)
+        rota_task_discard(now->task);
+}
+
+static void handed_in(void *arg)
+{
+    delivery *now = arg;
+
+    leave(now->parcel, 2);
 }
 
 /* Guarded, as the executor may run the task here, and the task may end its thread. */
 static void *pass_on(void *mine)
 {
-    rota__os_guarded(hand_in, arrived, mine);
-    arrived(mine);
+    delivery now = {mine, take_task(mine)};
+
+    if (now.task == NULL) {
+        leave(mine, 1);
+        return NULL;
+    }
+    rota__os_guarded(hand_in, handed_in, &now);
+    handed_in(&now);
     return NULL;
 }
 
-static void drop(void *arg)
+static void drop(void *mine)
 {
-    parcel *mine = arg;
+    rota_task *task = take_task(mine);
 
-    rota_task_discard(mine->task);
-    arrived(mine);
+    rota_task_discard(task);
+    leave(mine, task != NULL ? 2 : 1);
 }
 
-static void count(delayed *self, size_t change)
+/* M2: the future has ended on the way. */
+static void ended_on_the_way(rota__keeper *keeper, rota_future *future)
 {
+    parcel *mine = (parcel *)(void *)rota__load_relaxed(&future->task.next);
+
+    (void)keeper;
+    if (mine->generation != rota__generation_now())
+        return; /* a parent's, whose timer is not here */
+    stop_timer(&mine->timer);
+    leave(mine, 1);
+}
+
+static parcel *pack(delayed *self, rota_task *task)
+{
+    parcel *mine = rota__alloc(sizeof *mine);
+
+    if (mine == NULL)
+        return NULL;
+    *mine = (parcel){.from = self, .generation = rota__generation_now(), .task = task};
+    rota__store_relaxed(&mine->timer, NONE);
+    rota__store_relaxed(&mine->users, 3);
     rota__mutex_lock(&self->lock);
-    self->under_way += change;
+    self->under_way++;
     rota__mutex_unlock(&self->lock);
+    return mine;
 }
 
-static int send(delayed *self, parcel *mine)
+static int send(parcel *mine)
 {
     rota_call call = {.fn = pass_on, .arg = mine, .discard = drop};
+    rota_ns delay = mine->from->delay;
+    rota_future *future, *set;
+    int status;
 
-    return rota__timer_set(&call, self->delay, NULL);
+    if (mine->task->kind == ROTA__TASK_PLAIN)
+        return rota__timer_set(&call, delay, NULL);
+    future = rota__future_of(mine->task);
+    rota__store_relaxed(&future->task.next, (rota_task *)(void *)mine);
+    rota__future_keep(future, &mine->from->keeper);
+    if (rota_future_is_done(future))
+        rota__future_tell_keeper(future); /* which who ended it may not have seen */
+    status = rota__timer_set(&call, delay, &set);
+    if (status == ROTA_OK)
+        hold_timer(&mine->timer, set);
+    return status;
 }
 
 static int delayed_execute(void *ctx, rota_task *task)
 {
-    delayed *self = ctx;
-    parcel *mine = rota__alloc(sizeof *mine);
+    parcel *mine = pack(ctx, task);
+    uint32_t users = 1;
     int status;
 
     if (mine == NULL)
         return ROTA_ENOMEM;
-    *mine = (parcel){self, task};
-    count(self, 1);
-    status = send(self, mine);
-    if (status != ROTA_OK)
-        arrived(mine);
+    status = send(mine);
+    if (status != ROTA_OK) {
+        users = take_task(mine) != NULL ? 3 : 2;
+        status = users == 3 ? status : ROTA_OK; /* it has ended, as if it had been on the way */
+    }
+    leave(mine, users);
     return status;
 }
 
@@ -301,6 +398,7 @@ static void delayed_free(void *ctx)
 {
     delayed *self = ctx;
 
+    rota__keeper_close(&self->keeper);
     rota__mutex_lock(&self->lock); /* who came last has left it */
     rota__mutex_unlock(&self->lock);
     rota__free(self, sizeof *self);
@@ -318,7 +416,7 @@ int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out)
     self = rota__alloc(sizeof *self);
     if (self == NULL)
         return ROTA_ENOMEM;
-    *self = (delayed){.executor = ex, .delay = delay};
+    *self = (delayed){.executor = ex, .delay = delay, .keeper = {.ended = ended_on_the_way}};
     rota__lobby_init(&self->waiters);
     status = rota_executor_new(&ops, self, out);
     if (status != ROTA_OK)

@@ -76,6 +76,14 @@ static inline int rota__give(rota_executor *ex, rota_task *task)
 
 int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* the same; E4 */
 
+/* The same; if it is run here and now, what follows from its end is appended to `more`. */
+int rota__execute_into(rota_executor *ex, rota_future *future, rota__action_queue *more);
+
+/* Its two halves, for who knows only at this moment that the executor is there. */
+void rota__be_guest(rota_executor *ex);
+void rota__leave_as_guest(rota_executor *ex); /* with no task after all */
+int rota__execute_and_leave(rota_executor *ex, rota_task *task);
+
 /* -- The executors there are (registry.c) --------------------------------- */
 
 /* It is complete: others may see it from here on. `what` it is, in a word. */

@@ -24,6 +24,7 @@ typedef struct guest {
     rota_task *task;
     int status;
     rota__visit visit; /* E3: it may be run here */
+    rota__relay relay;
 } guest;
 
 static void enter(void *arg)
@@ -33,23 +34,51 @@ static void enter(void *arg)
     mine->status = rota__give(mine->executor, mine->task);
 }
 
+void rota__leave_as_guest(rota_executor *ex)
+{
+    rota__sub_release(&ex->guests, 1); /* E4; pairs with rota__executor_leave */
+}
+
 static void leave(void *arg)
 {
     guest *mine = arg;
 
+    rota__relay_end(&mine->relay);
     rota__visit_end(&mine->visit);
-    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with rota__executor_leave */
+    rota__leave_as_guest(mine->executor);
+}
+
+void rota__be_guest(rota_executor *ex)
+{
+    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
+}
+
+static int execute_and_leave(rota_executor *ex, rota_task *task, rota__action_queue *more)
+{
+    guest mine = {.executor = ex, .task = task};
+
+    rota__visit_begin(&mine.visit, ex);
+    rota__relay_begin(&mine.relay, more != NULL ? rota__future_of(task) : NULL, more);
+    rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
+    leave(&mine);
+    return mine.status;
+}
+
+int rota__execute_and_leave(rota_executor *ex, rota_task *task)
+{
+    return execute_and_leave(ex, task, NULL);
 }
 
 int rota__execute_as_guest(rota_executor *ex, rota_task *task)
 {
-    guest mine = {.executor = ex, .task = task};
+    rota__be_guest(ex);
+    return execute_and_leave(ex, task, NULL);
+}
 
-    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
-    rota__visit_begin(&mine.visit, ex);
-    rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
-    leave(&mine);
-    return mine.status;
+int rota__execute_into(rota_executor *ex, rota_future *future, rota__action_queue *more)
+{
+    rota__be_guest(ex);
+    return execute_and_leave(ex, &future->task, more);
 }
 
 /* -- A future ------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static rota__atomic(rota__fj_pool *) common;
+rota__atomic(rota__fj_pool *) rota__the_common;
 
 /* ROTA_COMMON_PARALLELISM, or one less than the CPUs. What is no number is as if it were not there. */
 static unsigned parallelism(void)
@@ -28,7 +28,7 @@ static unsigned parallelism(void)
 /* Of this process: a child of fork(2) makes its own. */
 static rota__fj_pool *existing(void)
 {
-    rota__fj_pool *pool = rota__load_acquire(&common); /* pairs with make */
+    rota__fj_pool *pool = rota__load_acquire(&rota__the_common); /* pairs with make */
 
     return pool != NULL && rota__fj_is_here(pool) ? pool : NULL;
 }
@@ -60,7 +60,7 @@ static rota__fj_pool *make(void)
 
     if (rota__fj_pool_new(&options, true, &pool) != ROTA_OK)
         return NULL;
-    rota__store_release(&common, pool); /* pairs with existing */
+    rota__store_release(&rota__the_common, pool); /* pairs with existing */
     if (pool->parallelism == 0)
         rota__store_release(&rota__anyones_helper, &outsider); /* pairs with rota_future_get */
     return pool;
@@ -96,7 +96,7 @@ __attribute__((destructor)) static void end_common(void)
 
     if (pool == NULL)
         return;
-    rota__store_relaxed(&common, NULL);
+    rota__store_relaxed(&rota__the_common, NULL);
     rota__fj_pool_end(pool);
 }
 #endif

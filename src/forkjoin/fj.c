@@ -85,6 +85,22 @@ static void run_counted(rota_fj *task, const rota__fj_worker *runner)
         rota__completer_turn(task, runner);
 }
 
+static void run_here(void *arg)
+{
+    rota_fj *task = arg;
+
+    task->run(task);
+}
+
+/* The body ended its thread, on whose stack it may lie, but not deeper than this: GEN-14. */
+static void torn_here(void *arg)
+{
+    rota_fj *task = arg;
+
+    task->priv[FJ_ERROR] = (uintptr_t)(unsigned)ROTA_ECANCELED;
+    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
+}
+
 void rota__fj_run_own(rota_fj *task)
 {
     if (rota__is_counted(task)) {
@@ -94,7 +110,7 @@ void rota__fj_run_own(rota_fj *task)
     if (rota__fj_state(task) == 0)
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
     if (may_begin(task, rota__fj_me()))
-        task->run(task);
+        rota__os_guarded(run_here, torn_here, task);
     rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
 }
 

@@ -271,9 +271,7 @@ static void fj_free(rota_executor *ex)
     if (!rota__fj_is_here(pool))
         return;
     rota__executor_leave(ex);
-    rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
-    rota__mutex_unlock(&pool->lock);
-    rota__crew_join_ended(pool);
+    rota__crew_join_ended(pool); /* with the lock: who ended the pool has left that, too */
     free_memory(pool);
 }
 

@@ -305,13 +305,17 @@ void rota__fj_give_back(rota__fj_pool *pool, rota_fj *entry)
     rota__mutex_unlock(&pool->lock);
 }
 
-/* What its deque still has, for others; but fork/join tasks lay on its stack. */
+/* What its deque still has, for others; but for forks that lay on the stack that goes, which who should
+   have joined them cannot miss. */
 static void give_away(rota__fj_worker *worker)
 {
+    uintptr_t low, end;
     rota_fj *entry;
 
+    rota__os_stack(&low, &end);
     while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
-        if (rota__entry_is_task(entry) || rota__entry_is_counted(entry))
+        if (rota__entry_is_task(entry) || rota__entry_is_counted(entry) || (uintptr_t)entry < low
+            || (uintptr_t)entry >= end)
             rota__fj_give_back(worker->pool, entry);
     }
 }

@@ -109,6 +109,20 @@ bool rota__future_run_and_reset(rota_future *future);
    reference to the future, also from a body that ends its thread. */
 void rota__future_run_into(rota_future *future, rota__action_queue *more);
 
+/*
+ * A future that the calling thread gives to an executor, on its stack. If it is run there and then, on
+ * this thread, what follows from its end is appended to `more`, which whoever gives it runs later: so
+ * chains are worked off in a loop also by executors that run a task at once.
+ */
+typedef struct rota__relay {
+    const rota_future *future; /* NULL: it was run, or is not one */
+    rota__action_queue *more;
+    struct rota__relay *outer;
+} rota__relay;
+
+void rota__relay_begin(rota__relay *relay, const rota_future *future, rota__action_queue *more);
+void rota__relay_end(rota__relay *relay); /* also if the thread is ended meanwhile */
+
 /* From inside the body that runs it: it does not end with the body, but is pending after it, and
    `after` is called then. If somebody has ended it meanwhile its argument is discarded instead. */
 void rota__future_defer(void (*after)(rota_future *future));

@@ -124,6 +124,32 @@ static void body_ended(rota__run *run)
         rota__future_discard_argument(future); /* F4 */
 }
 
+/* -- Handing on ----------------------------------------------------------- */
+
+void rota__relay_begin(rota__relay *relay, const rota_future *future, rota__action_queue *more)
+{
+    rota_thread *self = rota__self();
+
+    *relay = (rota__relay){future, more, self->relay};
+    self->relay = relay;
+}
+
+void rota__relay_end(rota__relay *relay)
+{
+    rota__self()->relay = relay->outer;
+}
+
+/* For what follows from the end of this one; NULL: it is run at once. */
+static rota__action_queue *relayed(const rota_thread *self, const rota_future *future)
+{
+    rota__relay *relay = self->relay;
+
+    if (ROTA__LIKELY(relay == NULL) || relay->future != future)
+        return NULL;
+    relay->future = NULL; /* it may be gone soon, and another have its address */
+    return relay->more;
+}
+
 /* -- Running -------------------------------------------------------------- */
 
 static bool run_body(rota_future *future, bool once, rota__action_queue *more)
@@ -144,6 +170,8 @@ static bool run_body(rota_future *future, bool once, rota__action_queue *more)
         rota__execution_end(&self.run.execution);
         return false;
     }
+    if (more == NULL)
+        self.more = relayed(self.run.execution.thread, future);
     rota__run_body(&self.run);
     return self.pending;
 }

@@ -71,6 +71,7 @@ typedef struct rota__cell {
     struct rota__cell *next;
     uint32_t executor; /* its number; changed under the lock: B2 */
     uint32_t name;
+    uint32_t session;                   /* of the recorder that noted it last, or 0; the owner's */
     char executor_name[ROTA_NAME_SIZE]; /* when this was made */
     rota__atomic(uint64_t) completed;
     rota__atomic(uint64_t) failed;
@@ -149,6 +150,7 @@ void rota__executor_called(uint32_t number, char *name);
 void rota__ring_note(rota__record *record, rota__trace_event event, uint32_t executor,
                      uint32_t name, rota_ns time, int64_t value);
 void rota__ring_free(rota__ring *ring); /* or NULL */
+uint32_t rota__recorder_session(void);  /* the last, or 0 */
 
 /* -- record.c, for tests -------------------------------------------------- */
 

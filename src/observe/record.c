@@ -119,12 +119,20 @@ static rota__cell *find_cell(rota__record *record, uint32_t executor, uint32_t n
     return cell;
 }
 
+/* Does what was recorded last know an executor's name by it? */
+static bool is_recorded(const rota__cell *cell)
+{
+    return cell->session != 0 && cell->session == rota__recorder_session();
+}
+
 /* One of an executor that is gone. */
-static rota__cell *find_cell_of_none(rota__record *record)
+static rota__cell *find_cell_of_none(rota__record *record, bool may_be_recorded)
 {
     rota__cell *cell = record->cells;
 
-    while (cell != NULL && rota__executor_numbered(cell->executor) != NULL)
+    while (cell != NULL
+           && (rota__executor_numbered(cell->executor) != NULL
+               || (!may_be_recorded && is_recorded(cell))))
         cell = cell->next;
     return cell;
 }
@@ -152,15 +160,18 @@ static void forget_cached(rota__record *record, const rota__cell *cell)
 
 static rota__cell *make_cell(rota__record *record, const rota_executor *ex, uint32_t name)
 {
-    rota__cell *cell = record->cell_count < MOST_CELLS ? new_cell(record) : NULL;
+    rota__cell *cell = find_cell_of_none(record, false);
 
+    if (cell == NULL && record->cell_count < MOST_CELLS)
+        cell = new_cell(record);
     if (cell == NULL)
-        cell = find_cell_of_none(record);
+        cell = find_cell_of_none(record, true);
     if (cell == NULL)
         return find_cell(record, ex->number, ROTA__OTHER_NAME);
     forget_cached(record, cell);
     cell->executor = ex->number;
     cell->name = name;
+    cell->session = 0;
     memcpy(cell->executor_name, ex->name, sizeof cell->executor_name);
     rota__store_relaxed(&cell->completed, 0);
     rota__store_relaxed(&cell->failed, 0);
@@ -296,9 +307,11 @@ static void begin(rota__span *span, const rota__traced *task)
     span->is_shown = has(ROTA__WATCHES);
     if (span->is_shown)
         push(record, span, task->future);
-    if (has(ROTA__RECORDS))
+    if (has(ROTA__RECORDS)) {
+        span->cell->session = rota__recorder_session();
         rota__ring_note(record, ROTA__TRACE_BEGIN, span->cell->executor, span->cell->name,
                         span->begun, 0);
+    }
 }
 
 static void end(rota__span *span, bool has_failed)

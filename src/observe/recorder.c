@@ -35,6 +35,11 @@ void rota__ring_free(rota__ring *ring)
         rota__free(ring, bytes_of(ring->size));
 }
 
+uint32_t rota__recorder_session(void)
+{
+    return rota__load_relaxed(&session);
+}
+
 /* A ring of this session, or none. It may be there, from a thread before this one. */
 static rota__ring *renew(rota__record *record)
 {

@@ -110,6 +110,9 @@ bool rota__os_signal_prepare(int signal);
 bool rota__os_has_cpu(uint32_t cpu);
 size_t rota__os_least_stack(void);
 
+/* Where the calling thread's stack is: from `low` up to `end`, or all of memory if that is not known. */
+void rota__os_stack(uintptr_t *low, uintptr_t *end);
+
 /* Called with itself when a thread ends that has set it. */
 typedef struct rota__os_exit {
     void (*run)(struct rota__os_exit *self);

@@ -211,9 +211,7 @@ static void pool_free(rota_executor *ex)
     rota__executor_leave(ex);
     if (pool->rules != NULL)
         pool->rules->close(pool);
-    rota__mutex_lock(&pool->lock); /* who ended the pool has left it */
-    rota__mutex_unlock(&pool->lock);
-    rota__pool_join_ended(pool);
+    rota__pool_join_ended(pool); /* with the lock: who ended the pool has left that, too */
     rota__hand_over(&pool->drained, NULL, &count);
     rota_queue_free(pool->queue);
     rota__thread_plan_unref(pool->plan);

@@ -128,14 +128,29 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     return status;                  /* SCHED-35 */
 }
 
+/* One that is refused is due when it was: OWN-05. */
+static int accept_future_now(rota__sched *sched, rota_future *future)
+{
+    rota_ns before = rota__load_relaxed(&future->time);
+    int status;
+
+    rota__store_relaxed(&future->time, rota__now());
+    if (future->task.periodic)
+        rota__series_of(future)->has_run = false; /* in this pool */
+    status = rota__sched_admit(sched, &future->task);
+    if (status != ROTA_OK)
+        rota__store_relaxed(&future->time, before); /* nobody has it but the caller */
+    return status;
+}
+
 /* rota_execute and rota_submit: now. */
 static int accept_now(rota__pool *pool, rota_task *task)
 {
+    rota__sched *sched = rota__sched_of(pool);
+
     if (task->kind == ROTA__TASK_FUTURE)
-        rota__store_relaxed(&rota__future_of(task)->time, rota__now());
-    if (task->periodic)
-        rota__series_of(rota__future_of(task))->has_run = false; /* in this pool */
-    return rota__sched_admit(rota__sched_of(pool), task);
+        return accept_future_now(sched, rota__future_of(task));
+    return rota__sched_admit(sched, task);
 }
 
 /* -- Running -------------------------------------------------------------- */

@@ -317,14 +317,63 @@ static void a_task_is_passed_on_later(void **state)
     arrive();
 }
 
-/* COMP-20; CFT-99: a task on the way can be cancelled, and is then not run. */
+/* COMP-20; CFT-99: a task on the way can be cancelled: it is not run, and leaves at once, with its
+   timer; nobody waits for it. */
 static void a_task_on_the_way_can_be_cancelled(void **state)
 {
     send(LATER);
+    assert_int_equal(timers(), 1);
     assert_true(rota_future_cancel(way.future));
     assert_int_equal(way.probe.discards, 1);
-    test_await_waiting(rota__timer(), 1);
-    test_clock_advance(LATER);
+    assert_int_equal(timers(), 0);
+    assert_int_equal(test_manual_count(way.manual), 0);
+    arrive();
+    assert_int_equal(way.probe.runs, 0);
+    assert_int_equal(way.probe.discards, 1);
+}
+
+static void cancel_in_child(void *arg)
+{
+    test_check(rota_future_cancel(way.future));
+    test_check(way.probe.discards == 1);
+}
+
+/* In a child of fork(2) the timer is not there, and a task on the way is cancelled all the same. */
+static void a_task_on_the_way_can_be_cancelled_in_a_child(void **state)
+{
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip();
+    send(LATER);
+    assert_int_equal(test_in_child(cancel_in_child, NULL), 0);
+    assert_int_equal(timers(), 1);
+    assert_true(rota_future_cancel(way.future));
+    arrive();
+}
+
+/* COMP-20: one that was cancelled before it came does not stay. */
+static void a_task_that_was_cancelled_before_does_not_stay(void **state)
+{
+    rota_future *future;
+
+    send(LATER);
+    rota_task *task = test_task(test_probe_call(&way.probe), &future);
+    assert_true(rota_future_cancel(future));
+    assert_ok(rota_execute_task(way.delayed, task));
+    assert_int_equal(timers(), 1);
+    rota_future_unref(future);
+    assert_true(rota_future_cancel(way.future));
+    arrive();
+    assert_int_equal(way.probe.runs, 0);
+    assert_int_equal(way.probe.discards, 2);
+}
+
+/* COMP-20: one that is completed by hand leaves, too. */
+static void a_task_on_the_way_can_be_completed(void **state)
+{
+    send(LATER);
+    assert_true(rota_promise_complete(way.future, &way.probe));
+    assert_int_equal(timers(), 0);
+    test_has_ended(way.future, TEST_SUCCEEDS, &way.probe);
     arrive();
     assert_int_equal(way.probe.runs, 0);
     assert_int_equal(way.probe.discards, 1);
@@ -421,6 +470,9 @@ int main(void)
         with_virtual_timer(a_timeout_can_be_recovered_from),
         with_virtual_timer(a_task_is_passed_on_later),
         with_virtual_timer(a_task_on_the_way_can_be_cancelled),
+        with_virtual_timer(a_task_on_the_way_can_be_cancelled_in_a_child),
+        with_virtual_timer(a_task_that_was_cancelled_before_does_not_stay),
+        with_virtual_timer(a_task_on_the_way_can_be_completed),
         with_virtual_timer(a_task_that_is_refused_late_is_discarded),
         with_virtual_timer(closing_waits_for_what_is_on_the_way),
         with_virtual_timer(no_delay_is_soon),

@@ -126,6 +126,12 @@ size_t rota__os_least_stack(void)
     return 0;
 }
 
+void rota__os_stack(uintptr_t *low, uintptr_t *end)
+{
+    *low = (uintptr_t)ex_running->fiber.stack;
+    *end = *low + ex_running->fiber.size;
+}
+
 void rota__os_thread_join(rota__os_thread *thread)
 {
     ex_join((ex_thread *)thread->handle);

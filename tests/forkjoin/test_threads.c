@@ -275,6 +275,45 @@ static void who_cannot_be_had_is_not_asked_for_again_and_again(void **state)
     assert_in_range(callbacks.refusals, 1, 4 * TASKS); /* as they come, and as they go */
 }
 
+enum { WAITING = 10 };
+
+static void wait_for_tasks(void *pool)
+{
+    test_fj_await_submissions(pool, WAITING);
+}
+
+static void take_part(void *pool)
+{
+    test_fj_taking_part(pool, wait_for_tasks, pool);
+}
+
+/* FJ-31: who goes, and is left with tasks for which no worker can be made, asks for one once for each
+   that it runs, and goes when there is none, or the pool is stopped. */
+static void who_is_left_with_tasks_does_not_ask_on_and_on(void **state)
+{
+    for (int is_stopped = 0; is_stopped < 2; is_stopped++) {
+        struct callbacks callbacks = {.allowed = 0};
+        rota_executor *pool = with_callbacks(&callbacks, 1);
+        test_thread *caller = test_thread_start(take_part, pool);
+        atomic_uint runs = 0;
+        test_gate gate;
+
+        test_gate_init(&gate);
+        test_fj_await_active(pool, 1);
+        assert_ok(rota_execute(pool, test_wait_at, &gate));
+        for (int i = 1; i < WAITING; i++)
+            assert_ok(rota_execute(pool, test_count, &runs));
+        test_await_count(&gate.begun, 1); /* by the caller, which has left */
+        if (is_stopped)
+            assert_ok(rota_shutdown_now(pool, NULL));
+        test_gate_open(&gate);
+        test_thread_join(caller);
+        assert_int_equal(runs, is_stopped ? 0 : WAITING - 1);
+        assert_in_range(callbacks.refusals, 1, is_stopped ? 4 : 2 * WAITING);
+        assert_ok(rota_close(pool));
+    }
+}
+
 static void block_without_thread(void *arg)
 {
     test_check(rota_block_begin() == ROTA_EAGAIN);
@@ -374,6 +413,81 @@ static void a_fork_that_ended_its_thief_has_failed(void **state)
     assert_ok(rota_close(pool));
 }
 
+static struct counting {
+    rota_fj task; /* first */
+    atomic_uint *runs;
+} left_forks[LEFT]; /* on nobody's stack */
+
+static void count_fork(rota_fj *task)
+{
+    atomic_fetch_add(((struct counting *)task)->runs, 1);
+}
+
+static void *fork_and_end(void *arg)
+{
+    for (int i = 0; i < LEFT; i++) {
+        left_forks[i] = (struct counting){ROTA_FJ(count_fork), arg};
+        rota_fork(&left_forks[i].task);
+    }
+#ifndef __SANITIZE_ADDRESS__ /* which keeps it elsewhere */
+    struct counting lost = {ROTA_FJ(count_fork), arg};
+    rota_fork(&lost.task); /* against the rules: it is not run, but the others are */
+#endif
+    pthread_exit(NULL);
+}
+
+static bool are_done(void *arg)
+{
+    for (int i = 0; i < LEFT; i++) {
+        if (!rota_fj_is_done(&left_forks[i].task))
+            return false;
+    }
+    return true;
+}
+
+/* FJ-08, GEN-14: what nobody has joined is run by others. */
+static void what_a_torn_worker_had_forked_is_run_by_others(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1); /* so that nobody steals */
+    atomic_uint runs = 0;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_ok(rota_execute(pool, fork_and_end, &runs));
+        test_await_count(&runs, i * LEFT);
+        test_until(are_done, NULL);
+    }
+    assert_ok(rota_close(pool));
+    assert_int_equal(runs, 3 * LEFT);
+}
+
+static struct ending ending_alone = {.task = ROTA_FJ(end_in_fork)};
+
+static void *fork_one_that_ends(void *arg)
+{
+    rota_fork(&ending_alone.task);
+    return arg;
+}
+
+static bool is_done(void *task)
+{
+    return rota_fj_is_done(task);
+}
+
+/* GEN-14: also one that is run by the worker that forked it, and that nobody joins there. */
+static void a_fork_that_ended_its_own_worker_has_failed(void **state)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_ok(rota_execute(pool, fork_one_that_ends, NULL));
+        test_await_count(&ending_alone.begun, i);
+        test_until(is_done, &ending_alone.task);
+        assert_int_equal(rota_fj_error(&ending_alone.task), ROTA_ECANCELED);
+        rota_fj_reset(&ending_alone.task);
+    }
+    assert_ok(rota_close(pool));
+}
+
 static void invoke_and_end(void *pool)
 {
     struct ending ending = {.task = ROTA_FJ(end_in_fork)};
@@ -409,9 +523,12 @@ int main(void)
         test_with_memory(without_threads_the_callers_do_the_work),
         test_with_memory(with_fewer_workers_than_wanted_all_is_done),
         test_with_memory(who_cannot_be_had_is_not_asked_for_again_and_again),
+        test_with_memory(who_is_left_with_tasks_does_not_ask_on_and_on),
         test_with_memory(without_a_thread_nobody_stands_in),
         test_with_memory(a_worker_whose_task_ended_it_is_replaced),
         test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),
+        test_with_memory(what_a_torn_worker_had_forked_is_run_by_others),
+        test_with_memory(a_fork_that_ended_its_own_worker_has_failed),
         test_with_memory(a_fork_that_ended_its_thief_has_failed),
         test_with_memory(a_caller_may_end_while_it_takes_part),
     };

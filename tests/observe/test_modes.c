@@ -164,26 +164,55 @@ static void figures_end_with_their_executor(void **state)
     }
 }
 
-/* A thread has so many cells, and uses those of executors that are gone. */
-static void cells_are_bounded(void **state)
+/* Of a thread, the most that any has. */
+static unsigned cells(void)
 {
-    static char names[100][ROTA_NAME_SIZE];
-    size_t bytes = 0;
+    unsigned most = 0;
 
-    for (unsigned i = 0; i < 100; i++)
+    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
+         link = link->next) {
+        const rota__record *record = ROTA__CONTAINER(link, rota__record, link);
+        most = record->cell_count > most ? record->cell_count : most;
+    }
+    return most;
+}
+
+enum { USED = 100 };
+
+static void use_cells(unsigned rounds)
+{
+    static char names[USED][ROTA_NAME_SIZE];
+
+    for (unsigned i = 0; i < USED; i++)
         snprintf(names[i], sizeof names[i], "cell %u", i);
-    for (unsigned round = 0; round < 6; round++) {
+    for (unsigned round = 0; round < rounds; round++) {
         rota_executor *pool = observing_pool();
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < USED; i++)
             observing_run(pool, names[i]);
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < USED; i++)
             assert_int_equal(observing_task(pool, names[i]).completed, 1);
         assert_ok(rota_close(pool));
-        rota__cache_flush();
-        if (round == 3)
-            bytes = test_memory_bytes();
     }
-    assert_int_equal(test_memory_bytes(), bytes);
+}
+
+/* A thread has no more cells than it needs at a time: it uses those of executors that are gone. */
+static void cells_are_used_again(void **state)
+{
+    use_cells(4);
+    assert_int_equal(cells(), USED);
+}
+
+/* Those that a recording has names of are left alone, until there are so many. */
+static void cells_are_bounded(void **state)
+{
+    assert_ok(rota_recorder_start(NULL));
+    use_cells(2);
+    assert_int_equal(cells(), 2 * USED);
+    use_cells(4);
+    assert_int_equal(cells(), 256);
+    assert_ok(rota_recorder_stop());
+    use_cells(1);
+    assert_int_equal(cells(), 256);
 }
 
 /* -- Children -------------------------------------------------------------------------------- */
@@ -254,6 +283,7 @@ int main(void)
         test_observed(the_next_thread_uses_the_record_of_the_last),
         test_observed(there_are_no_more_records_than_threads),
         test_observed(figures_end_with_their_executor),
+        test_observed(cells_are_used_again),
         test_observed(cells_are_bounded),
         test_observed(a_child_observes_its_own),
     };

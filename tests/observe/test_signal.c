@@ -254,6 +254,34 @@ static void send_some(void *unused)
         kill(getpid(), SIGWINCH);
 }
 
+static atomic_bool is_enough;
+
+static void begin_and_end_on_and_on(void *unused)
+{
+    while (!atomic_load(&is_enough))
+        begin_and_end(NULL);
+}
+
+static void begin_and_end_in_the_child(void *unused)
+{
+    alarm(30); /* should the lock be held for ever */
+    begin_and_end(NULL);
+}
+
+/* Whoever held the lock of this arrangement when the child was made. */
+static void a_child_is_not_held_up_by_who_begins_and_ends(void **state)
+{
+    test_thread *other;
+
+    if (!TEST_FORKS_ARE_FOLLOWED)
+        skip();
+    other = test_thread_start(begin_and_end_on_and_on, NULL);
+    for (int i = 0; i < 25; i++)
+        assert_int_equal(test_in_child(begin_and_end_in_the_child, NULL), 0);
+    atomic_store(&is_enough, true);
+    test_thread_join(other);
+}
+
 static void nothing(void *unused)
 {
 }
@@ -277,6 +305,7 @@ int main(void)
         test_observed(a_file_that_cannot_be_written_is_left_out),
         test_observed(what_cannot_be_is_refused_and_changes_nothing),
         test_observed(a_child_has_an_arrangement_of_its_own),
+        test_observed(a_child_is_not_held_up_by_who_begins_and_ends),
         test_observed(signals_come_while_it_begins_and_ends),
     };
 

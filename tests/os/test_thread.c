@@ -298,6 +298,24 @@ static void some_signals_cannot_be_prepared(void **state)
     assert_false(rota__os_signal_prepare(100000));
 }
 
+static int elsewhere;
+
+static void knows_its_stack(void *arg)
+{
+    uintptr_t low, end, here = (uintptr_t)__builtin_frame_address(0);
+
+    rota__os_stack(&low, &end);
+    test_check(low <= here && here < end);
+    test_check((uintptr_t)&elsewhere < low || (uintptr_t)&elsewhere >= end);
+}
+
+/* The first one's, too. */
+static void a_thread_knows_where_its_stack_is(void **state)
+{
+    test_thread_join(test_thread_start(knows_its_stack, NULL));
+    knows_its_stack(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_stack_is_as_large_as_asked),
         cmocka_unit_test(too_small_a_stack_is_the_smallest_possible),
         cmocka_unit_test(an_absurd_stack_is_refused),
+        cmocka_unit_test(a_thread_knows_where_its_stack_is),
         cmocka_unit_test(a_thread_is_pinned_to_its_cpu),
         cmocka_unit_test(a_cpu_that_is_not_there_is_ignored),
         cmocka_unit_test(all_signals_are_blocked),

@@ -153,6 +153,35 @@ static void what_decorate_refuses_stays_the_callers(void **state)
     assert_int_equal(probe.runs, 1);
 }
 
+/* OWN-05: one that was handed out and is refused is due when it was before, by whatever refuses it. */
+static void what_is_refused_is_due_when_it_was(void **state)
+{
+    struct decorator self;
+    rota_executor *first = test_sched((rota_sched_options){.core_threads = 1});
+    rota_executor *other = decorated(&self);
+    rota_executor *ended = test_sched((rota_sched_options){.core_threads = 1});
+    test_probe probe = {.error = 0};
+    rota_call call = test_probe_call(&probe);
+    rota_future *future;
+    rota_task_list list;
+
+    assert_ok(rota_schedule_call(first, &call, ROTA_HOURS(1), 0, &future));
+    assert_ok(rota_shutdown_now(first, &list));
+    assert_int_equal(list.count, 1);
+    self.answer = REFUSED;
+    assert_status(rota_execute_task(other, list.tasks[0]), REFUSED);
+    assert_true(rota_future_delay(future) == ROTA_HOURS(1));
+    assert_ok(rota_shutdown(ended));
+    assert_status(rota_execute_task(ended, list.tasks[0]), ROTA_EREJECTED);
+    assert_true(rota_future_delay(future) == ROTA_HOURS(1));
+    rota_task_discard(list.tasks[0]);
+    rota_task_list_free(&list);
+    rota_future_unref(future);
+    assert_ok(rota_close(first));
+    assert_ok(rota_close(other));
+    assert_ok(rota_close(ended));
+}
+
 /* ROTA_EREJECTED is a status like any other: but what is rejected goes to the handler. */
 static void what_comes_too_late_is_not_decorated(void **state)
 {
@@ -501,6 +530,7 @@ int main(void)
         test_with_clock(what_decorate_refuses_is_not_queued_and_the_submitter_sees_it),
         test_with_clock(what_decorate_rejects_is_not_the_handlers),
         test_with_clock(what_decorate_refuses_stays_the_callers),
+        test_with_clock(what_is_refused_is_due_when_it_was),
         test_with_clock(what_comes_too_late_is_not_decorated),
         test_with_clock(decorate_may_look_at_the_future_and_cancel_it),
         test_with_clock(the_queue_and_shutdown_now_show_the_decorated_task),

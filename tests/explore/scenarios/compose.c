@@ -539,3 +539,88 @@ EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
     rota_future_unref(retried);
     ex_check(rota_close(direct) == ROTA_OK);
 }
+
+/* M2: a task is cancelled while its time comes: it runs, or is dropped, once; and nobody waits for it. */
+EXPLORE(a_delayed_task_is_cancelled_while_its_time_comes)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    const rota_call call = {.fn = fail_once, .discard = count_discard};
+    rota_executor *delayed = NULL;
+    rota_future *future = NULL;
+
+    begin(0);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_delayed(direct, SOON, &delayed) == ROTA_OK);
+    ex_check(rota_submit_call(delayed, &call, &future) == ROTA_OK);
+    bool is_cancelled = rota_future_cancel(future);
+    rota_future_unref(future);
+    ex_check(rota_close(delayed) == ROTA_OK);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+    ex_check(ran + freed == 1 && (is_cancelled || ran == 1));
+}
+
+/* M2: a step is cancelled as it is given to one, before or after it has a timer. */
+EXPLORE(a_delayed_step_is_cancelled_as_it_is_sent)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    rota_executor *delayed = NULL;
+    rota_future *then = NULL;
+
+    begin(1);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_delayed(direct, SOON, &delayed) == ROTA_OK);
+    ex_check(rota_then(sources[0], delayed, count_run, NULL, &then) == ROTA_OK);
+    ex_thread *canceller = ex_start(cancel, then);
+    complete(sources[0]);
+    ex_join(canceller);
+    ex_check(rota_close(delayed) == ROTA_OK);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+    check_end(then);
+    end();
+}
+
+/* Y3: who has cancelled it may close its executor, though the next attempt was about to come. */
+EXPLORE(an_executor_is_closed_after_a_retry_was_cancelled)
+{
+    const rota_executor_ops ops = {.execute = run_here};
+    const rota_call call = {.fn = fail_once};
+    const rota_retry_options options = {.attempts = 2};
+    rota_future *retried = NULL;
+
+    begin(0);
+    ex_check(rota_executor_new(&ops, NULL, &direct) == ROTA_OK);
+    ex_check(rota_retry(direct, &call, &options, &retried) == ROTA_OK);
+    rota_future_cancel(retried);
+    ex_check(rota_future_is_done(retried));
+    rota_future_unref(retried);
+    ex_check(rota_close(direct) == ROTA_OK);
+    rota__timer_end(ROTA_FOREVER);
+}
+
+static rota__atomic(uint32_t) tries;
+
+static void *count_try(void *arg)
+{
+    rota__add_relaxed(&tries, 1);
+    return arg;
+}
+
+/* Y3: who has its value may close its pool, though the second attempt was about to come. */
+EXPLORE(a_pool_is_closed_after_a_hedge_has_its_value)
+{
+    const rota_call call = {.fn = count_try};
+    rota_executor *pool = NULL;
+    rota_future *hedged = NULL;
+
+    begin(0);
+    rota__store_relaxed(&tries, 0);
+    ex_check(rota_pool_new(&(rota_pool_options){.core_threads = 1}, &pool) == ROTA_OK);
+    ex_check(rota_hedge(pool, &call, SOON, &hedged) == ROTA_OK);
+    ex_check(rota_future_get(hedged, NULL) == ROTA_OK);
+    rota_future_unref(hedged);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(rota__load_relaxed(&tries) >= 1);
+    rota__timer_end(ROTA_FOREVER);
+}

@@ -661,6 +661,23 @@ EXPLORE(two_forkjoin_workers_leave_at_once)
     ex_check(runs(0) == 1 && runs(1) == 1);
 }
 
+static void shut_down(void *unused)
+{
+    (void)unused;
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+}
+
+/* Who has ended it has left it when another frees it. */
+EXPLORE(a_forkjoin_pool_is_freed_as_soon_as_it_says_that_it_has_ended)
+{
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_thread *ender = ex_start(shut_down, NULL);
+    while (!rota_is_terminated(pool))
+        rota__os_yield();
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    ex_join(ender);
+}
+
 EXPLORE(somebody_waits_for_quiescence_as_a_task_comes)
 {
     begin((rota_forkjoin_options){.parallelism = 1});
@@ -690,6 +707,27 @@ EXPLORE(a_task_ends_its_forkjoin_worker)
     wait_for(0);
     ex_check(rota_close(pool) == ROTA_OK);
     ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
+static void *fork_and_end_thread(void *left)
+{
+    rota_fork(left);
+    ex_exit();
+    return NULL;
+}
+
+/* GEN-14: so is what it had forked, and nobody has joined; it ends once, also if the pool does. */
+EXPLORE(a_task_forks_and_ends_its_worker)
+{
+    static node left;
+
+    left = (node)NODE(leaf, 0);
+    begin((rota_forkjoin_options){.parallelism = 1});
+    ex_check(rota_execute(pool, fork_and_end_thread, &left) == ROTA_OK);
+    ex_check((ex_choose(2) ? rota_shutdown(pool) : rota_shutdown_now(pool, NULL)) == ROTA_OK);
+    end();
+    ex_check(rota_fj_is_done(&left.task) || rota__fj_is_fresh(&left.task));
+    ex_check(runs(0) <= 1);
 }
 
 /* What it gives back to a pool that is stopped is discarded there. */

@@ -4,6 +4,7 @@
  */
 #include "base/atomic.h"
 #include "explore.h"
+#include "os/os.h"
 
 #include <string.h>
 
@@ -101,6 +102,17 @@ EXPLORE(a_pool_is_looked_at_as_a_task_is_rejected)
     ex_check(rota_pool_stats_get(pool, &stats) == ROTA_OK);
     ex_check(stats.submitted == (statuses[0] == ROTA_OK ? 1 : 0));
     end();
+}
+
+/* Who has ended it has left it when another frees it. */
+EXPLORE(a_pool_is_freed_as_soon_as_it_says_that_it_has_ended)
+{
+    begin(&(rota_pool_options){.core_threads = 1});
+    ex_thread *ender = ex_start(shut_down, NULL);
+    while (!rota_is_terminated(pool))
+        rota__os_yield();
+    ex_check(rota_executor_free(pool) == ROTA_OK);
+    ex_join(ender);
 }
 
 /* P4: whoever is the last to leave, nobody touches the pool after its end. */

@@ -409,6 +409,36 @@ EXPLORE(a_transfer_is_removed_by_name)
     end();
 }
 
+static void transfer_if_memory(void *i)
+{
+    uintptr_t which = (uintptr_t)i;
+
+    statuses[which] = rota_queue_transfer(queue, element(which), ROTA_MS(1));
+    ex_check(statuses[which] == ROTA_OK || statuses[which] == ROTA_ETIMEDOUT
+             || statuses[which] == ROTA_ENOMEM);
+}
+
+/* QUEUE-15: a producer that finds no memory leaves the others' list, in which who takes another element
+   looks for its producer. */
+EXPLORE_WITH_FAULTS(a_transfer_is_refused_as_another_element_is_taken)
+{
+    int status = rota_transfer_queue(&queue);
+
+    if (status == ROTA_ENOMEM)
+        return;
+    begin(status);
+    put(NUMBER(0));
+    put(NUMBER(1)); /* the first segment is full */
+    ex_thread *producer = ex_start(transfer_if_memory, NUMBER(2));
+    take(NUMBER(0));
+    take(NUMBER(1));
+    status = rota_queue_poll(queue, &got[2]);
+    ex_join(producer);
+    ex_check(got[0] == &elements[0] && got[1] == &elements[1]);
+    ex_check((status == ROTA_OK) == (statuses[2] == ROTA_OK));
+    end();
+}
+
 /* -- The end --------------------------------------------------------------------------------- */
 
 /* G5: once a put has returned, whoever got the element needs the queue no more. */
