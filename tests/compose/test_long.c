@@ -51,22 +51,17 @@ static rota_future *long_chain(rota_future *source, size_t count,
     return last;
 }
 
+static rota_executor *direct; /* runs each task at once; NULL: none */
+
 static int link_then(rota_future *last, rota_future **next)
 {
-    return rota_then(last, NULL, add_one, NULL, next);
+    return rota_then(last, direct, add_one, NULL, next);
 }
-
-static rota_executor *direct; /* runs each task at once */
 
 static int run_here(void *self, rota_task *task)
 {
     rota_task_run(task);
     return ROTA_OK;
-}
-
-static int link_direct(rota_future *last, rota_future **next)
-{
-    return rota_then(last, direct, add_one, NULL, next);
 }
 
 static int link_owned(rota_future *last, rota_future **next)
@@ -113,27 +108,15 @@ static void a_long_chain_is_run_in_a_loop(void **state)
     test_on_small_stack(complete_chain, NULL);
 }
 
-static void complete_direct_chain(void *arg)
-{
-    rota_future *source = test_promise();
-    rota_future *last = long_chain(source, LONG, link_direct);
-
-    calls = 0;
-    test_end(source, TEST_SUCCEEDS, origin);
-    test_check(calls == LONG);
-    test_check(rota_future_get_now(last, NULL) == origin + LONG);
-    rota_future_unref(source);
-    rota_future_unref(last);
-}
-
 /* COMP-24: also by an executor of one's own that runs each step at once, */
 static void a_long_chain_is_run_in_a_loop_by_an_executor_that_runs_at_once(void **state)
 {
     const rota_executor_ops ops = {.execute = run_here};
 
     assert_ok(rota_executor_new(&ops, NULL, &direct));
-    test_on_small_stack(complete_direct_chain, NULL);
+    test_on_small_stack(complete_chain, NULL);
     assert_ok(rota_close(direct));
+    direct = NULL;
 }
 
 /* and by a pool whose caller runs what it rejects. */
@@ -147,9 +130,10 @@ static void a_long_chain_is_run_in_a_loop_by_a_pool_that_rejects(void **state)
         .core_threads = 1, .queue = queue, .on_reject = rota_reject_caller_runs});
     test_gate_init(&gate);
     test_occupy(direct, &gate, 1);
-    test_on_small_stack(complete_direct_chain, NULL);
+    test_on_small_stack(complete_chain, NULL);
     test_gate_open(&gate);
     assert_ok(rota_close(direct));
+    direct = NULL;
 }
 
 static void pass_along_chain(void *ending)

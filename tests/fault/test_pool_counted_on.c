@@ -34,59 +34,66 @@ static rota_threads threads_of(struct factory *factory)
     return (rota_threads){.create = fail_late, .ctx = factory};
 }
 
-struct submitter {
+/* One task has a thread made for it, in another thread; the next one counts on that. */
+struct submissions {
+    struct factory factory;
     rota_executor *pool;
-    atomic_uint runs;
-    int status;
+    test_thread *submitter;
+    int status;              /* of the first */
+    atomic_uint first, next; /* how often they ran */
 };
 
 static void submit_first(void *arg)
 {
-    struct submitter *submitter = arg;
+    struct submissions *self = arg;
 
-    submitter->status = rota_execute(submitter->pool, test_count, &submitter->runs);
+    self->status = rota_execute(self->pool, test_count, &self->first);
+}
+
+static void begin(struct submissions *self)
+{
+    *self = (struct submissions){.factory = {.slow = 1}};
+    self->pool =
+        test_pool((rota_pool_options){.core_threads = 1, .threads = threads_of(&self->factory)});
+    self->submitter = test_thread_start(submit_first, self);
+    test_await_count(&self->factory.gate.begun, 1);
+    assert_ok(rota_execute(self->pool, test_count, &self->next));
+}
+
+static void refuse(struct submissions *self)
+{
+    test_gate_open(&self->factory.gate);
+    test_thread_join(self->submitter);
 }
 
 /* "it runs, or its call is told" */
 static void a_task_runs_that_counts_on_a_thread_which_is_refused(void **state)
 {
-    struct factory factory = {.slow = 1};
-    struct submitter first = {
-        .pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads_of(&factory)})};
-    atomic_uint runs = 0;
+    struct submissions self;
 
-    test_thread *thread = test_thread_start(submit_first, &first);
-    test_await_count(&factory.gate.begun, 1);
-    assert_ok(rota_execute(first.pool, test_count, &runs)); /* one is on the way */
-    test_gate_open(&factory.gate);
-    test_thread_join(thread);
-    assert_int_equal(runs, 1);
-    assert_int_equal(first.runs, first.status == ROTA_OK);
-    assert_true(first.status == ROTA_OK || first.status == ROTA_EAGAIN);
-    assert_int_equal(test_stats(first.pool).queued + test_stats(first.pool).threads, 0);
-    assert_ok(rota_close(first.pool));
+    begin(&self);
+    refuse(&self);
+    assert_int_equal(self.next, 1);
+    assert_int_equal(self.first, self.status == ROTA_OK);
+    assert_true(self.status == ROTA_OK || self.status == ROTA_EAGAIN);
+    assert_int_equal(test_stats(self.pool).queued + test_stats(self.pool).threads, 0);
+    assert_ok(rota_close(self.pool));
 }
 
 /* The same while the pool is shut down, which leaves the task to the thread that is on the way. */
 static void a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown(void **state)
 {
-    struct factory factory = {.slow = 1};
-    struct submitter first = {
-        .pool = test_pool((rota_pool_options){.core_threads = 1, .threads = threads_of(&factory)})};
-    atomic_uint runs = 0;
+    struct submissions self;
 
-    test_thread *thread = test_thread_start(submit_first, &first);
-    test_await_count(&factory.gate.begun, 1);
-    assert_ok(rota_execute(first.pool, test_count, &runs));
-    assert_ok(rota_shutdown(first.pool));
-    assert_int_equal(runs, 0);
-    test_gate_open(&factory.gate);
-    test_thread_join(thread);
-    assert_int_equal(runs, 1);
-    assert_status(first.status, ROTA_EREJECTED);
-    assert_int_equal(first.runs, 0);
-    assert_ok(rota_await_termination(first.pool, 0));
-    assert_ok(rota_executor_free(first.pool));
+    begin(&self);
+    assert_ok(rota_shutdown(self.pool));
+    assert_int_equal(self.next, 0);
+    refuse(&self);
+    assert_int_equal(self.next, 1);
+    assert_status(self.status, ROTA_EREJECTED);
+    assert_int_equal(self.first, 0);
+    assert_ok(rota_await_termination(self.pool, 0));
+    assert_ok(rota_executor_free(self.pool));
 }
 
 static bool has_one_thread(void *pool)
