@@ -28,7 +28,9 @@ typedef void *rota_fn(void *arg);
 /*
  * How a task fails: `return rota_fail(code);` with a code of its own, any but 0. It returns NULL. If
  * it is called more than once the last call counts, and rota_fail(0) takes a failure back; outside of
- * a task it does nothing. What a task that fails returns is ignored, and not freed.
+ * a task it does nothing. What a task that fails returns is ignored, and not freed. The function of a
+ * fork/join task fails by rota_fj_fail: rota_fail there is for the task around it, if its own thread
+ * runs it.
  *
  * A task that ends its thread (pthread_exit, pthread_cancel) has failed with ROTA_ECANCELED as its
  * code. A task must not leave by longjmp, and a discard or free_result function must not end its
