@@ -1,32 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requests.pml - the owner of a deque forks and pops, while a thief searches, asks, and falls asleep
- * (src/forkjoin/worker.c, rota__fj_answer; crew.c, W1, W2; docs/design/deque.md). Nothing is made public
- * by force here: at rest what is private must be within reach of the owner's next step.
+ * requests.pml - the owner of a deque forks and pops, while two others search, ask, and fall asleep
+ * (src/forkjoin/worker.c, rota__fj_answer; crew.c, W1, W2, W5; docs/design/deque.md). Nothing is made
+ * public by force here: at rest what is private must be within reach of the owner's next step.
  *
  *   BUG 1  the owner looks who wants something before it puts the words back
  *   BUG 2  who falls asleep does not look around once it is counted
  *   BUG 3  the owner takes a public task back and does not answer
- *   BUG 4  a thief asks before it is counted
+ *   BUG 4  who falls asleep does not ask again, though another may have had its answer
+ *   BUG 5  the owner does not look again after its answer, which may be gone
  */
-#define FORKS 3
+#define FORKS   3
+#define THIEVES 2
 
 bool is_asked = true;        /* limit and floor are out of reach; so is a new deque's */
 byte private, public;
 byte searching, sleeping;    /* crowd: one word, changed by additions */
-bool is_woken;
+bool is_woken[THIEVES], is_asleep[THIEVES];
 byte forked, done;
 
 #define IS_WANTED (searching > 0 || sleeping > 0)
 
+/* W2: nobody is woken while somebody searches. */
 inline call()
 {
     atomic {
         if
-        :: searching == 0 && sleeping > 0 -> sleeping--; searching++; is_woken = true
+        :: searching == 0 && is_asleep[0] -> wake(0)
+        :: searching == 0 && !is_asleep[0] && is_asleep[1] -> wake(1)
         :: else
         fi
     }
+}
+
+inline wake(whom)
+{
+    is_asleep[whom] = false; sleeping--; searching++; is_woken[whom] = true
+}
+
+/* W5 */
+inline ask_for_more()
+{
+    if
+    :: public == 0 ->
+       if
+       :: sleeping > 0 -> is_asked = true
+       :: else
+       fi
+    :: else
+    fi
 }
 
 inline answer()
@@ -36,12 +58,26 @@ inline answer()
     :: else -> is_asked = false; wanted = IS_WANTED
     fi;
     if
-    :: wanted && public == 0 && private > 0 ->
-       atomic { public = private; private = 0 };
-       call()
-    :: wanted && public > 0 -> call()
-    :: wanted && public == 0 && private == 0 -> is_asked = true /* it stays */
-    :: !wanted
+    :: wanted ->
+       atomic {
+           wanted = public + private > 0;
+           if
+           :: public == 0 && private > 0 -> public = private; private = 0
+           :: public == 0 && private == 0 -> is_asked = true /* it stays */
+           :: else
+           fi
+       };
+       if
+       :: wanted ->
+          is_asked = false; /* the words follow what is public */
+          call();
+          if
+          :: BUG != 5 -> ask_for_more()
+          :: else
+          fi
+       :: else
+       fi
+    :: else
     fi
 }
 
@@ -72,58 +108,62 @@ active proctype owner()
     od /* it computes, and does not answer */
 }
 
-active proctype thief()
+active [THIEVES] proctype thief()
 {
-    bool has_one;
+    byte me = _pid - 1;
+    bool has_one, is_last;
 
 search:
-    if
-    :: BUG == 4 -> is_asked = true; searching++
-    :: else -> searching++
-    fi;
+    searching++;
 look:
     has_one = false;
     if
     :: atomic { public > 0 -> public--; has_one = true }
-    :: public == 0 ->
-       if
-       :: BUG == 4
-       :: else -> is_asked = true
-       fi
+    :: public == 0 -> is_asked = true
     fi;
     if
     :: has_one ->
+       ask_for_more();
+       atomic { is_last = searching == 1; searching-- };
        if
-       :: public == 0 -> is_asked = true
+       :: is_last && public > 0 -> call() /* W2 */
        :: else
        fi;
-       searching--;
        done++;
-       goto search
+       if
+       :: goto search
+       :: goto end_computes /* for long */
+       fi
     :: else
     fi;
-    atomic { searching--; sleeping++; is_woken = false }; /* W1 */
+    atomic { searching--; sleeping++; is_asleep[me] = true; is_woken[me] = false }; /* W1 */
+    if
+    :: BUG != 4 -> is_asked = true /* W5 */
+    :: else
+    fi;
     if
     :: public > 0 && BUG != 2 ->
        atomic {
            if
-           :: is_woken
-           :: else -> sleeping--; searching++
+           :: is_asleep[me] -> is_asleep[me] = false; sleeping--; searching++
+           :: else
            fi
        };
        goto look
     :: else
     fi;
 end_asleep:
-    is_woken;
-    goto look
+    is_woken[me];
+    goto look;
+end_computes:
+    false
 }
 
 active proctype rest()
 {
     timeout;
-    /* The thief sleeps: nothing is public, and what is private will be at the owner's next step. */
-    assert(public == 0);
-    assert(private == 0 || is_asked);
-    assert(done + private == FORKS)
+    assert(done + private + public == FORKS);
+    /* Who sleeps need not: nothing is public, and what is private will be at the owner's next step. */
+    assert(sleeping == 0 || public == 0);
+    assert(sleeping == 0 || private == 0 || is_asked)
 }
