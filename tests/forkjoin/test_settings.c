@@ -192,20 +192,26 @@ static void compute_for_long(void *arg)
         test_check(rota_join(&openers[i].task) == ROTA_OK);
 }
 
-/* FJ-14: README.md, "by force"; where the system can do that. */
+/* README.md, "by force" */
+static bool can_force(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return false;
+#else
+    return test_is_linux();
+#endif
+}
+
+/* FJ-14: where the system can do that. */
 static void a_task_is_stolen_though_its_owner_never_answers(void **state)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
-#ifndef __SANITIZE_THREAD__
-    if (test_is_linux()) {
+    if (can_force()) {
         for (int i = 0; i < 20; i++)
             test_fj_inside(pool, compute_for_long, NULL);
         test_fj_taking_part(pool, compute_for_long, NULL);
     }
-#else
-    (void)compute_for_long;
-#endif
     assert_ok(rota_close(pool));
 }
 
@@ -237,14 +243,10 @@ static void a_thief_takes_the_oldest(void **state)
 
     for (unsigned i = 0; i < NOTES; i++)
         expected[i] = i;
-#ifndef __SANITIZE_THREAD__
-    for (int i = 0; i < 10 && test_is_linux(); i++) {
+    for (int i = 0; i < 10 && can_force(); i++) {
         test_fj_inside(pool, leave_notes_to_thieves, &notes);
         test_journal_is(&notes.journal, expected, NOTES);
     }
-#else
-    (void)leave_notes_to_thieves;
-#endif
     assert_ok(rota_close(pool));
 }
 
@@ -287,14 +289,10 @@ static void what_is_forked_is_for_all_who_are_idle(void **state)
 {
     rota_executor *pool = test_forkjoin_of(PLACES);
 
-#ifndef __SANITIZE_THREAD__
-    if (test_is_linux()) {
+    if (can_force()) {
         test_fj_inside(pool, fork_and_meet, NULL);
         test_fj_taking_part(pool, fork_and_meet, NULL);
     }
-#else
-    (void)fork_and_meet;
-#endif
     assert_ok(rota_close(pool));
 }
 
