@@ -109,6 +109,6 @@ echo "Installing$missing ..." >&2
     for architecture in $foreign; do
         ${as_root}dpkg --add-architecture "$architecture"
     done
-    ${as_root}apt-get update -qq
+    ${as_root}apt-get update -qq || echo 'Going on with the lists that there are.' >&2
     ${as_root}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
 } >/dev/null # what goes wrong is said all the same
