@@ -62,8 +62,10 @@ for word; do
         need valgrind command -v valgrind
         need qemu-user command -v qemu-aarch64
         need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/lib/crt1.o
         need libcmocka-dev:arm64 test -e /usr/lib/aarch64-linux-gnu/libcmocka.so
         need gcc-i686-linux-gnu command -v i686-linux-gnu-gcc
+        need libc6-dev-i386-cross test -e /usr/i686-linux-gnu/lib/crt1.o
         need libcmocka-dev:i386 test -e /usr/lib/i386-linux-gnu/libcmocka.so
         ;;
     bench)
