@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trend.c - does memory grow? A straight line through all samples after the first minute, by least
- * squares, and the standard error of its slope.
+ * trend.c - does memory grow? A straight line through the samples after the first minute, by least
+ * squares, and the standard error of its slope. Samples that follow one another are alike, and say
+ * less than as many that do not: so what counts is their mean over ten seconds.
  */
 #include "soak.h"
 
@@ -9,28 +10,44 @@
 #include <stdio.h>
 
 #define WARM_UP     ROTA_MINUTES(1)
+#define BATCH       ROTA_SEC(10)
 #define MOST_GROWTH (64 * 1024.0) /* bytes an hour */
 
-enum { ENOUGH = 300 };
+enum { ENOUGH = 30 };
 
 static double n, sum_x, sum_y, sum_xx, sum_xy, sum_yy; /* hours and bytes */
 
-void trend_add(rota_ns at, size_t bytes)
+static void add_mean(double x, double bytes)
 {
     static double first;
-    double x = (double)at / (double)ROTA_HOURS(1);
 
-    if (at < WARM_UP)
-        return;
     if (n == 0)
-        first = (double)bytes; /* so that differences are summed up, which are small */
-    double y = (double)bytes - first;
+        first = bytes; /* so that differences are summed up, which are small */
+    double y = bytes - first;
     n++;
     sum_x += x;
     sum_y += y;
     sum_xx += x * x;
     sum_xy += x * y;
     sum_yy += y * y;
+}
+
+void trend_add(rota_ns at, size_t bytes)
+{
+    static rota_ns begun;
+    static double count, hours, sum;
+
+    if (at < WARM_UP)
+        return;
+    if (count == 0)
+        begun = at;
+    count++;
+    hours += (double)at / (double)ROTA_HOURS(1);
+    sum += (double)bytes;
+    if (at - begun < BATCH)
+        return;
+    add_mean(hours / count, sum / count);
+    count = hours = sum = 0;
 }
 
 bool trend_is_known(void)
