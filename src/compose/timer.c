@@ -337,7 +337,6 @@ static parcel *pack(delayed *self, rota_task *task)
     if (mine == NULL)
         return NULL;
     *mine = (parcel){.from = self, .generation = rota__generation_now(), .task = task};
-    rota__store_relaxed(&mine->timer, NONE);
     rota__store_relaxed(&mine->users, 3);
     rota__mutex_lock(&self->lock);
     self->under_way++;

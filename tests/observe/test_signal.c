@@ -163,6 +163,24 @@ static void a_file_that_cannot_be_written_is_left_out(void **state)
     assert_ok(rota_close(pool));
 }
 
+/* Of 4,000 bytes, most of which say nothing. */
+static void the_longest_path_is_used_whole(void **state)
+{
+    rota_executor *pool = recorded_pool();
+    const char *name = strrchr(path, '/') + 1;
+    char longest[4001];
+
+    memset(longest, '/', sizeof longest - 1);
+    memcpy(longest, folder, strlen(folder));
+    strcpy(longest + sizeof longest - 1 - strlen(name), name);
+    assert_ok(rota_recorder_on_signal(SIGUSR1, longest));
+    run_named(pool, "far away");
+    assert_int_equal(raise(SIGUSR1), 0);
+    await_file(path, "far away");
+    assert_ok(rota_recorder_on_signal(0, NULL));
+    assert_ok(rota_close(pool));
+}
+
 /* -- What cannot be -------------------------------------------------------------------------- */
 
 static void what_cannot_be_is_refused_and_changes_nothing(void **state)
@@ -303,6 +321,7 @@ int main(void)
         test_observed(the_signal_is_given_back),
         test_observed(the_next_takes_the_place_of_the_last),
         test_observed(a_file_that_cannot_be_written_is_left_out),
+        test_observed(the_longest_path_is_used_whole),
         test_observed(what_cannot_be_is_refused_and_changes_nothing),
         test_observed(a_child_has_an_arrangement_of_its_own),
         test_observed(a_child_is_not_held_up_by_who_begins_and_ends),
