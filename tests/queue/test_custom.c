@@ -190,7 +190,12 @@ static void it_can_do_without_two_of_them(void **state)
     assert_true(rota_queue_room(queue) == ROTA_UNBOUNDED);
     assert_ok(rota_queue_put(queue, &cells[0]));
     assert_true(rota_queue_room(queue) == ROTA_UNBOUNDED);
+    stack.status = ROTA_EFULL; /* which it says itself, then: until one is removed */
+    assert_status(rota_queue_offer(queue, &cells[1]), ROTA_EFULL);
+    assert_int_equal(rota_queue_room(queue), 0);
+    stack.status = ROTA_OK;
     gives(0);
+    assert_true(rota_queue_room(queue) == ROTA_UNBOUNDED);
     assert_ok(rota_queue_free(queue));
     assert_int_equal(stack.frees, 0);
     assert_ok(make_of(all_ops));
