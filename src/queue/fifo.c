@@ -359,15 +359,16 @@ static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, 
             rota__free(fifo, sizeof *fifo);
         return ROTA_ENOMEM;
     }
-    fifo->queue = (rota_queue){kind, &fifo->front.gate, &fifo->back.gate};
-    fifo->capacity = capacity;
-    fifo->span = span;
-    fifo->is_ring = capacity == span;
-    fifo->hands_over = kind->transfer != NULL;
+    *fifo = (rota__fifo){
+        .queue = {kind, &fifo->front.gate, &fifo->back.gate},
+        .capacity = capacity,
+        .span = span,
+        .is_ring = capacity == span,
+        .hands_over = kind->transfer != NULL,
+    };
     rota__store_relaxed(&fifo->spare, NULL);
     rota__list_init(&fifo->visits);
     rota__store_relaxed(&fifo->transfers, 0);
-    fifo->transfers_lock = (rota__mutex){0};
     rota__list_init(&fifo->transferring);
     if (fifo->is_ring)
         first->next = first;
