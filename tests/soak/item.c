@@ -88,6 +88,16 @@ static void act(struct item *item)
     }
 }
 
+/* A series that is slower than its period holds up all that is due later (SCHED-12), and others may
+   wait for that: so none goes on for ever. */
+static void end_series(struct item *item)
+{
+    rota_future *future = atomic_load(&item->future); /* NULL: who began it has not been told yet */
+
+    if (item->is_periodic && future != NULL && atomic_load(&item->runs) >= LONGEST_SERIES)
+        item_cancel(item, future, false);
+}
+
 static void *run(void *arg)
 {
     struct item *item = arg;
@@ -95,6 +105,7 @@ static void *run(void *arg)
     depth++;
     begin(item);
     act(item);
+    end_series(item);
     bool is_torn = tears(item);
     item->is_torn = is_torn;
     atomic_fetch_add(&item->ended, 1); /* from here on it may be settled, and used again */

@@ -31,6 +31,7 @@ enum {
     MOST_THREADS = 5, /* of a pool */
     CODE = 4711,      /* that bodies fail with */
     DEEPEST_NEST = 8,
+    LONGEST_SERIES = 100, /* runs */
 };
 
 #define PATIENCE ROTA_SEC(20) /* with what must come any moment */
