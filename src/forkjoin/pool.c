@@ -291,12 +291,18 @@ rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
     return ex->kind == &forkjoin_kind ? rota__fj_pool_of(ex) : NULL;
 }
 
-void rota__fj_pool_end(rota__fj_pool *pool)
+/* Beside the calling thread there are only the pool's own, which wait: nobody can come any more. */
+static bool is_forgotten(const rota__fj_pool *pool)
+{
+    return is_quiet(pool) && rota__os_thread_count() == pool->threads + 1;
+}
+
+bool rota__fj_pool_end(rota__fj_pool *pool)
 {
     rota__mutex_lock(&pool->lock);
-    if (!is_quiet(pool)) { /* somebody still uses it, whom the end of the process will end */
+    if (!is_forgotten(pool)) {
         rota__mutex_unlock(&pool->lock);
-        return;
+        return false;
     }
     set_state(pool, ROTA_SHUTDOWN);
     rota__fj_settle(pool);
@@ -305,8 +311,10 @@ void rota__fj_pool_end(rota__fj_pool *pool)
         rota__lobby_wait(&pool->waiters, &pool->lock, rota__deadline(ROTA_SEC(1)));
     else
         rota__mutex_unlock(&pool->lock);
-    if (rota__fj_pool_state(pool) == ROTA_TERMINATED)
-        fj_free(&pool->executor);
+    if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
+        return false;
+    fj_free(&pool->executor);
+    return true;
 }
 
 enum { MOST_PARALLEL = 32767, SPARE = 256 };

@@ -53,6 +53,7 @@ void rota__os_pin(unsigned cpu);      /* the calling thread, if the system lets 
 void rota__os_name(const char *name); /* the calling thread; cut to what fits */
 long rota__os_thread_id(void);        /* of the calling thread, as the system numbers it; or 0 */
 void rota__os_thread_name(char *name); /* likewise, ROTA__OS_NAME_SIZE bytes; "": it has none */
+unsigned rota__os_thread_count(void);  /* of the process, and perhaps some just joined; or 0 */
 
 /* -- A descriptor that turns readable ------------------------------------- */
 

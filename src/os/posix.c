@@ -143,6 +143,11 @@ void rota__os_thread_name(char *name)
         name[0] = '\0';
 }
 
+unsigned rota__os_thread_count(void)
+{
+    return 0;
+}
+
 /* -- A descriptor that turns readable ------------------------------------- */
 
 static void set_flags(int fd)

@@ -56,6 +56,11 @@ void rota__os_precise_timers(void)
 {
 }
 
+unsigned rota__os_thread_count(void)
+{
+    return 0;
+}
+
 void rota__os_pin(unsigned cpu)
 {
     (void)cpu;
