@@ -44,8 +44,8 @@ int rota_thread_per_task(const rota_threads *threads, rota_executor **out);
  * The common pool: a fork/join pool that is made when it is first asked for, belongs to the library,
  * and cannot be shut down or closed (ROTA_ENOTSUP). NULL when there is no memory. Its parallelism is
  * one less than the CPUs, at least 1, or what the environment variable ROTA_COMMON_PARALLELISM says;
- * with 0 there it has no threads, and whoever waits for a task runs it. It may be used until the process
- * is gone, also by threads that go on while another leaves main.
+ * with 0 there it has no threads, and whoever waits for a task runs it. When the process exits it ends
+ * if it is idle: to threads that still run then submissions are ROTA_EREJECTED.
  */
 rota_executor *rota_common_pool(void);
 

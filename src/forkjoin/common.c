@@ -89,26 +89,17 @@ rota_executor *rota_common_pool(void)
 }
 
 #ifndef ROTA_EXPLORE
-enum { AFTER_ALL_OTHERS = 101 }; /* lower ones are the compiler's */
+enum { AFTER_THE_TIMER = 102 }; /* of composed futures, which has a thread of its own */
 
 /*
- * So that a clean program is clean to tools that look for what is left; while other threads live,
- * they may use the pool, and it is left to them. After the timer of composed futures, whose thread
- * has a moment to be gone.
+ * So that a clean program is clean to tools that look for what is left. Other threads that live on
+ * find a pool that refuses; what they may hold of it is freed only if there are none.
  */
-__attribute__((destructor(AFTER_ALL_OTHERS))) static void end_common(void)
+__attribute__((destructor(AFTER_THE_TIMER))) static void end_common(void)
 {
     rota__fj_pool *pool = existing();
-    rota_ns deadline = rota__deadline(ROTA_MS(5));
-    unsigned turns = 0;
 
-    if (pool == NULL)
-        return;
-    while (!rota__fj_pool_end(pool)) {
-        if (rota__has_passed(deadline))
-            return;
-        rota__backoff(&turns);
-    }
-    rota__store_relaxed(&rota__the_common, NULL);
+    if (pool != NULL && rota__fj_pool_end(pool))
+        rota__store_relaxed(&rota__the_common, NULL);
 }
 #endif

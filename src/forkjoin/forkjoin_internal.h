@@ -319,7 +319,7 @@ static inline bool rota__fj_is_here(const rota__fj_pool *pool)
 
 rota__fj_pool *rota__as_forkjoin(rota_executor *ex); /* NULL: another kind */
 int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota__fj_pool **out);
-bool rota__fj_pool_end(rota__fj_pool *pool); /* and frees it, if no other thread could use it */
+bool rota__fj_pool_end(rota__fj_pool *pool); /* with the process; true: it is freed, too */
 rota__fj_pool *rota__fj_common(void);        /* NULL: no memory */
 extern rota__atomic(rota__fj_pool *) rota__the_common; /* common.c only, and tests */
 

@@ -291,16 +291,25 @@ rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
     return ex->kind == &forkjoin_kind ? rota__fj_pool_of(ex) : NULL;
 }
 
-/* Beside the calling thread there are only the pool's own, which wait: nobody can come any more. */
-static bool is_forgotten(const rota__fj_pool *pool)
+/* No other thread can hold any of it. Those that were joined are counted for a moment longer. */
+static bool is_forgotten(rota__fj_pool *pool)
 {
-    return is_quiet(pool) && rota__os_thread_count() == pool->threads + 1;
+    rota_ns deadline = rota__deadline(ROTA_MS(1));
+    unsigned turns = 0;
+
+    rota__crew_join_ended(pool);
+    while (rota__os_thread_count() != 1) {
+        if (rota__has_passed(deadline))
+            return false;
+        rota__backoff(&turns);
+    }
+    return true;
 }
 
 bool rota__fj_pool_end(rota__fj_pool *pool)
 {
     rota__mutex_lock(&pool->lock);
-    if (!is_forgotten(pool)) {
+    if (!is_quiet(pool)) { /* somebody still uses it, whom the end of the process will end */
         rota__mutex_unlock(&pool->lock);
         return false;
     }
@@ -311,7 +320,7 @@ bool rota__fj_pool_end(rota__fj_pool *pool)
         rota__lobby_wait(&pool->waiters, &pool->lock, rota__deadline(ROTA_SEC(1)));
     else
         rota__mutex_unlock(&pool->lock);
-    if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
+    if (rota__fj_pool_state(pool) != ROTA_TERMINATED || !is_forgotten(pool))
         return false;
     fj_free(&pool->executor);
     return true;

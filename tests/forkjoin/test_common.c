@@ -7,7 +7,6 @@
 #include "rota_test_internal.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static void set_parallelism(const char *value)
 {
@@ -375,60 +374,6 @@ static void with_one_thread_tasks_run_that_nobody_joins(void **state)
     assert_int_equal(test_in_child(wait_without_joining, NULL), 0);
 }
 
-/* -- The end of the process --------------------------------------------------------------- */
-
-enum { STATUS = 5 };
-
-static atomic_uint late_runs;
-
-static void leave_at_work(void *arg)
-{
-    set_parallelism("2");
-    for (int i = 0; i < 100; i++)
-        test_check(rota_execute(rota_common_pool(), test_count, &late_runs) == ROTA_OK);
-    if (arg != NULL)
-        test_await_count(&late_runs, 100);
-    exit(STATUS);
-}
-
-/* FACT-11: it waits for nothing, whatever the pool does at that moment. */
-static void the_process_may_end_at_any_time(void **state)
-{
-    for (int i = 0; i < 20; i++) {
-        assert_int_equal(test_in_child(leave_at_work, NULL), STATUS);
-        assert_int_equal(test_in_child(leave_at_work, &late_runs), STATUS);
-    }
-}
-
-static bool is_counted;
-static size_t live_before;
-
-/* After the library's own. */
-__attribute__((destructor(101))) static void count_what_is_left(void)
-{
-    if (is_counted && test_memory_live() > live_before)
-        _exit(STATUS + 1);
-}
-
-static void leave_when_quiet(void *arg)
-{
-    test_fib_task f = {ROTA_FJ(test_fib), 8, 0};
-
-    (void)arg;
-    set_parallelism("0"); /* so that the end waits for no thread */
-    test_check(rota_thread_self() != NULL);
-    live_before = test_memory_live();
-    is_counted = true;
-    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK);
-    exit(STATUS);
-}
-
-/* A pool that nobody uses is freed, for tools that look for what is left. */
-static void a_quiet_pool_goes_with_the_process(void **state)
-{
-    assert_int_equal(test_in_child(leave_when_quiet, NULL), STATUS);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,8 +387,6 @@ int main(void)
         cmocka_unit_test(an_interrupt_does_not_end_a_join),
         cmocka_unit_test(without_threads_who_waits_does_the_work),
         cmocka_unit_test(with_one_thread_tasks_run_that_nobody_joins),
-        cmocka_unit_test(the_process_may_end_at_any_time),
-        cmocka_unit_test(a_quiet_pool_goes_with_the_process),
     };
 
     test_memory_install();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common pool at the end of the process: FACT-11, FJ-06.
+ * The common pool at the end of the process.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "forkjoin/forkjoin_internal.h"
 
 #include "forkjoin.h"
@@ -11,16 +12,34 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { USERS = 3, STATUS = 5, STILL_THERE = 6 };
+enum { STATUS = 5, NOT_YET = 6 }; /* of a child */
 
-static atomic_uint uses;
-static bool must_be_gone;
+static atomic_uint runs;
 
-/* The last destructor of the process: those of the library come later in it, and run earlier. */
-__attribute__((destructor(101))) static void look_back(void)
+static void set_parallelism(const char *value)
 {
-    if (must_be_gone)
-        _exit(rota__load_relaxed(&rota__the_common) == NULL ? STATUS : STILL_THERE);
+    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
+}
+
+/* -- At work ------------------------------------------------------------------------------ */
+
+static void leave_at_work(void *until_done)
+{
+    set_parallelism("2");
+    for (int i = 0; i < 100; i++)
+        test_check(rota_execute(rota_common_pool(), test_count, &runs) == ROTA_OK);
+    if (until_done != NULL)
+        test_await_count(&runs, 100);
+    exit(STATUS);
+}
+
+/* FACT-11: it waits for nothing, whatever the pool does at that moment. */
+static void the_process_may_end_at_any_time(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(test_in_child(leave_at_work, NULL), STATUS);
+        assert_int_equal(test_in_child(leave_at_work, &runs), STATUS);
+    }
 }
 
 /* -- While others use it ------------------------------------------------------------------ */
@@ -30,8 +49,12 @@ static void *use_for_ever(void *arg)
     rota_executor *pool = rota_common_pool();
 
     for (;;) {
-        test_check(rota_execute(pool, test_count, &uses) == ROTA_OK);
-        test_check(rota_common_pool() == pool);
+        test_fib_task fib = {ROTA_FJ(test_fib), 5, 0};
+        int status = rota_execute(pool, test_count, &runs);
+        test_check(status == ROTA_OK || status == ROTA_EREJECTED);
+        rota_fork(&fib.task);
+        rota_join(&fib.task);
+        test_check(fib.value == 5);
         rota_sleep(ROTA_US(20));
     }
     return arg;
@@ -39,16 +62,17 @@ static void *use_for_ever(void *arg)
 
 static void leave_with_users(void *arg)
 {
+    enum { USERS = 3 };
     pthread_t users[USERS];
 
     for (int i = 0; i < USERS; i++)
         test_check(pthread_create(&users[i], NULL, use_for_ever, NULL) == 0);
-    test_await_count(&uses, USERS);
+    test_await_count(&runs, USERS);
     exit(STATUS);
 }
 
-/* Fault 47: "no destructor races". Between two tasks the pool is quiet, but not forgotten. */
-static void threads_may_use_the_common_pool_until_the_process_is_gone(void **state)
+/* Fault 47: "no destructor races". Between two tasks the pool is quiet, and ends; but it is there. */
+static void threads_that_live_on_are_refused(void **state)
 {
     for (int round = 0; round < 50; round++)
         assert_int_equal(test_in_child(leave_with_users, NULL), STATUS);
@@ -56,53 +80,91 @@ static void threads_may_use_the_common_pool_until_the_process_is_gone(void **sta
 
 /* -- When nobody does --------------------------------------------------------------------- */
 
-static void use_timer(void)
+static enum { ANYHOW, ENDED, FREED } expected;
+static size_t live_before;
+
+static bool is_as_expected(void)
+{
+    const rota__fj_pool *pool = rota__load_relaxed(&rota__the_common);
+
+    if (expected == FREED)
+        return pool == NULL && test_memory_live() <= live_before;
+    return pool == NULL || rota__fj_pool_state(pool) == ROTA_TERMINATED;
+}
+
+/* After those of the library. */
+__attribute__((destructor(101))) static void look_back(void)
+{
+    if (expected != ANYHOW)
+        _exit(is_as_expected() ? STATUS : NOT_YET);
+}
+
+static void leave_without_threads(void *arg)
+{
+    test_fib_task fib = {ROTA_FJ(test_fib), 8, 0};
+
+    set_parallelism("0");
+    test_check(rota_thread_self() != NULL);
+    live_before = test_memory_live();
+    expected = rota__os_thread_count() == 1 ? FREED : ENDED; /* a sanitizer's; or it is not known */
+    test_check(rota_invoke(rota_common_pool(), &fib.task) == ROTA_OK);
+    exit(0);
+}
+
+static void leave_when_quiet(void)
+{
+    set_parallelism("2");
+    test_check(rota_execute(rota_common_pool(), test_count, &runs) == ROTA_OK);
+    test_check(rota_await_quiescence(rota_common_pool(), ROTA_FOREVER) == ROTA_OK);
+    exit(0);
+}
+
+static void leave_with_threads(void *arg)
+{
+    expected = ENDED;
+    leave_when_quiet();
+}
+
+/* A pool that nobody uses is freed, for tools that look for what is left. */
+static void a_quiet_pool_goes_with_the_process(void **state)
+{
+    assert_int_equal(test_in_child(leave_without_threads, NULL), STATUS);
+    assert_int_equal(test_in_child(leave_with_threads, NULL), STATUS);
+}
+
+static void leave_with_the_timer(void *arg)
 {
     rota_future *promise, *timed;
 
+    expected = rota__os_thread_count() == 1 ? FREED : ENDED;
+    live_before = SIZE_MAX;
     test_check(rota_promise_new(&promise) == ROTA_OK);
     test_check(rota_timeout(promise, 1, &timed) == ROTA_OK);
     (void)rota_future_get(timed, NULL);
     rota_future_unref(timed);
     rota_future_unref(promise);
+    leave_when_quiet();
 }
 
-static void leave_alone(void *with_timer)
+/* Once its thread has been joined, the system may count it for a moment longer. */
+static void the_timer_of_composed_futures_goes_first(void **state)
 {
-    if (rota__os_thread_count() != 1) /* a sanitizer has its own; or the system does not tell */
-        _exit(STATUS);
-    test_check(rota_execute(rota_common_pool(), test_count, &uses) == ROTA_OK);
-    if (with_timer != NULL)
-        use_timer();
-    test_check(rota_await_quiescence(rota_common_pool(), ROTA_FOREVER) == ROTA_OK);
-    must_be_gone = true;
-    exit(0);
-}
+    int status = NOT_YET;
 
-/* Tools that look for what is left find nothing. */
-static void the_common_pool_ends_when_no_other_thread_is_left(void **state)
-{
-    for (int round = 0; round < 20; round++)
-        assert_int_equal(test_in_child(leave_alone, NULL), STATUS);
-}
-
-/* The timer's thread is joined before, and the system may count it for a moment longer. */
-static void the_timer_of_composed_futures_ends_before_it(void **state)
-{
-    int status = STILL_THERE;
-
-    for (int round = 0; round < 100 && status == STILL_THERE; round++)
-        status = test_in_child(leave_alone, &status);
+    for (int round = 0; round < 100 && status == NOT_YET; round++)
+        status = test_in_child(leave_with_the_timer, NULL);
     assert_int_equal(status, STATUS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_may_use_the_common_pool_until_the_process_is_gone),
-        cmocka_unit_test(the_common_pool_ends_when_no_other_thread_is_left),
-        cmocka_unit_test(the_timer_of_composed_futures_ends_before_it),
+        cmocka_unit_test(the_process_may_end_at_any_time),
+        cmocka_unit_test(threads_that_live_on_are_refused),
+        cmocka_unit_test(a_quiet_pool_goes_with_the_process),
+        cmocka_unit_test(the_timer_of_composed_futures_goes_first),
     };
 
+    test_memory_install();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
