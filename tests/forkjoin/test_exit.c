@@ -21,6 +21,32 @@ static void set_parallelism(const char *value)
     test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
 }
 
+/* -- The last destructor ------------------------------------------------------------------ */
+
+enum { USERS = 3 };
+
+static enum { ANYHOW, IN_USE, ENDED, FREED } expected;
+static atomic_uint uses;
+static size_t live_before;
+
+static bool is_as_expected(void)
+{
+    const rota__fj_pool *pool = rota__load_relaxed(&rota__the_common);
+
+    if (expected == FREED)
+        return pool == NULL && test_memory_live() <= live_before;
+    return pool == NULL || rota__fj_pool_state(pool) == ROTA_TERMINATED;
+}
+
+/* After those of the library: now all of its users come to it again. */
+__attribute__((destructor(101))) static void look_back(void)
+{
+    if (expected == IN_USE)
+        test_await_count(&uses, atomic_load(&uses) + 2 * USERS);
+    else if (expected != ANYHOW)
+        _exit(is_as_expected() ? STATUS : NOT_YET);
+}
+
 /* -- At work ------------------------------------------------------------------------------ */
 
 static void leave_at_work(void *until_done)
@@ -55,49 +81,31 @@ static void *use_for_ever(void *arg)
         rota_fork(&fib.task);
         rota_join(&fib.task);
         test_check(fib.value == 5);
-        rota_sleep(ROTA_US(20));
+        atomic_fetch_add(&uses, 1);
+        rota_sleep(ROTA_US(20)); /* so that the pool is quiet now and then */
     }
     return arg;
 }
 
 static void leave_with_users(void *arg)
 {
-    enum { USERS = 3 };
     pthread_t users[USERS];
 
+    expected = IN_USE;
     for (int i = 0; i < USERS; i++)
         test_check(pthread_create(&users[i], NULL, use_for_ever, NULL) == 0);
-    test_await_count(&runs, USERS);
+    test_await_count(&uses, USERS);
     exit(STATUS);
 }
 
 /* Fault 47: "no destructor races". Between two tasks the pool is quiet, and ends; but it is there. */
 static void threads_that_live_on_are_refused(void **state)
 {
-    for (int round = 0; round < 50; round++)
+    for (int round = 0; round < 20; round++)
         assert_int_equal(test_in_child(leave_with_users, NULL), STATUS);
 }
 
 /* -- When nobody does --------------------------------------------------------------------- */
-
-static enum { ANYHOW, ENDED, FREED } expected;
-static size_t live_before;
-
-static bool is_as_expected(void)
-{
-    const rota__fj_pool *pool = rota__load_relaxed(&rota__the_common);
-
-    if (expected == FREED)
-        return pool == NULL && test_memory_live() <= live_before;
-    return pool == NULL || rota__fj_pool_state(pool) == ROTA_TERMINATED;
-}
-
-/* After those of the library. */
-__attribute__((destructor(101))) static void look_back(void)
-{
-    if (expected != ANYHOW)
-        _exit(is_as_expected() ? STATUS : NOT_YET);
-}
 
 static void leave_without_threads(void *arg)
 {
