@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks that the code keeps to the layers that src/LAYERS draws.
 
+A file that needs more than its module may use says so, with the reason:
+/* layers: thread_local, inline functions read it */. A permission that is not used is an offence, too.
+
 check_layers.py [ROOT]        prints one line for each offence: file:line: what to do
 check_layers.py --self-test   plants one offence of each kind and looks whether it is found
 """
@@ -11,34 +14,34 @@ import tempfile
 from pathlib import Path
 
 # -- What may be used where ----------------------------------------------------------------------
-# Each rule: a pattern of code, the files it is allowed in, and what to do instead.
+# Each use: its name in an allowance, a pattern of code, and what to do instead.
 
 CALL = r"(?<![\w.])(?<!->)(?:%s)\s*\("  # a call of a function, not of a member with its name
 
 USES = [
-    (r"<stdatomic\.h>|\b_Atomic\b|\batomic_\w+|\b__atomic_|\b__sync_",
-     r"src/os/.*|src/base/atomic\.h",
+    ("atomics",
+     r"<stdatomic\.h>|\b_Atomic\b|\batomic_\w+|\b__atomic_|\b__sync_",
      "use base/atomic.h"),
-    (r"<pthread\.h>|\bpthread_\w+",
-     r"src/os/.*",
+    ("pthreads",
+     r"<pthread\.h>|\bpthread_\w+",
      "only src/os knows pthreads: go through base"),
-    (CALL % r"syscall|clock_gettime|nanosleep|clock_nanosleep|usleep|sleep",
-     r"src/os/.*",
+    ("system",
+     CALL % r"syscall|clock_gettime|nanosleep|clock_nanosleep|usleep|sleep",
      "only src/os calls the system: go through base"),
-    (CALL % r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign|strn?dup",
-     r"src/os/.*|src/base/alloc\.c",
+    ("memory",
+     CALL % r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign|strn?dup",
      "use base/alloc.h: the user chooses the memory"),
-    (r"\b_Thread_local\b|\b__thread\b|\bthread_local\b",
-     r"src/base/thread\.[ch]|src/forkjoin/worker\.c",  # there: the word that inline functions read
+    ("thread_local",
+     r"\b_Thread_local\b|\b__thread\b|\bthread_local\b",
      "keep it in the thread's record (base/thread.h)"),
-    (CALL % r"exit|_exit|_Exit|quick_exit",
-     r"",
+    ("exit",
+     CALL % r"exit|_exit|_Exit|quick_exit",
      "a library does not exit: return a status"),
-    (CALL % r"v?f?printf|f?puts|f?putc|putchar|perror",
-     r"src/base/check\.c",
+    ("printing",
+     CALL % r"v?f?printf|f?puts|f?putc|putchar|perror",
      "a library does not print: return a status"),
-    (CALL % r"abort|assert",
-     r"src/base/check\.c",
+    ("abort",
+     CALL % r"abort|assert",
      "use base/check.h"),
 ]
 
@@ -46,17 +49,14 @@ PLATFORM = re.compile(
     r"\b(?:__linux(?:__)?|linux|__APPLE__|__MACH__|__GLIBC__|__GLIBC_PREREQ|__MUSL__|__ANDROID__"
     r"|_WIN32|_WIN64|__CYGWIN__|__(?:Free|Net|Open)BSD__|__DragonFly__|__sun|__unix(?:__)?"
     r"|__x86_64__|__i386__|__aarch64__|__arm__|__riscv|__powerpc(?:64)?__|__s390x?__)\b")
-PLATFORM_FILES = re.compile(r"src/os/.*|src/base/compiler\.h|include/rota/forkjoin\.h")  # inline
 
-# Where the explorer of tests/explore takes the place of atomic operations.
-BACK_END = ("src/base/atomic.h", "explore_atomic.h")
+# What src/os is for, and no file there has to ask for.
+USES_OF_OS = {"atomics", "pthreads", "system", "memory", "platform"}
 
-# Headers that others may include besides <module>_internal.h.
-OPEN = {
-    "base": re.compile(r"base/\w+\.h"),
-    "os": re.compile(r"os/(?:os|fault|tick)\.h"),
-    "queue": re.compile(r"queue/(?:queue_internal|locked)\.h"),  # a container becomes a queue
-}
+# Allowances that are not uses: `explorer` includes a header of tests/explore, `open` is for a header that
+# other modules include besides the one that bears the module's name.
+ALLOWANCES = {use for use, _, _ in USES} | {"platform", "explorer", "open"}
+ALLOWANCE = re.compile(r"/\*\s*layers:\s*(?:(\w+),\s*(\w.*?)\s*\*/)?", re.DOTALL)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -82,6 +82,9 @@ class Checker:
     def __init__(self, root):
         self.root = Path(root)
         self.layers = {}
+        self.numbers = {}     # of a module's line in src/LAYERS
+        self.allowances = {}  # (file, what): the line that allows it
+        self.used = set()     # permissions: (module, module below it) and (file, what)
         self.offences = []
 
     def complain(self, file, line, what):
@@ -89,12 +92,16 @@ class Checker:
 
     def run(self):
         self.read_layers()
-        for folder, check in (("src", self.check_source), ("include", self.check_public),
-                              ("examples", self.check_user), ("bench", self.check_user)):
-            for path in sorted((self.root / folder).rglob("*.[ch]")):
-                name = path.relative_to(self.root).as_posix()
-                code = without_comments(path.read_text(encoding="utf-8"))
-                check(name, code.split("\n"))
+        checks = {"src": self.check_source, "include": self.check_public,
+                  "examples": self.check_user, "bench": self.check_user}
+        files = [(folder, path.relative_to(self.root).as_posix(), path.read_text(encoding="utf-8"))
+                 for folder in checks for path in sorted((self.root / folder).rglob("*.[ch]"))]
+        for folder, name, text in files:
+            if folder in ("src", "include"):
+                self.read_allowances(name, text)
+        for folder, name, text in files:
+            checks[folder](name, without_comments(text).split("\n"))
+        self.check_permissions()
         return self.offences
 
     def read_layers(self):
@@ -112,6 +119,34 @@ class Checker:
                 if other not in self.layers:
                     self.complain(name, number, f"{other} must have its line above {module}'s")
             self.layers[module] = below
+            self.numbers[module] = number
+
+    def read_allowances(self, name, text):
+        for comment in TOKENS.finditer(text):
+            found = ALLOWANCE.match(comment[0])
+            if not found:
+                continue
+            number = text.count("\n", 0, comment.start()) + 1
+            if found[1] in ALLOWANCES:
+                self.allowances[name, found[1]] = number
+            else:
+                self.complain(name, number, "write it as /* layers: WHAT, why */, where WHAT is one of "
+                              + ", ".join(sorted(ALLOWANCES)))
+
+    def may(self, name, what):
+        """Asked only where the file needs it."""
+        self.used.add((name, what))
+        return (name, what) in self.allowances
+
+    def check_permissions(self):
+        for module, below in self.layers.items():
+            for other in below:
+                if other in self.layers and (module, other) not in self.used:
+                    self.complain("src/LAYERS", self.numbers[module],
+                                  f"{module} does not include {other}: remove it")
+        for (name, what), number in self.allowances.items():
+            if (name, what) not in self.used:
+                self.complain(name, number, f"{what} is allowed, but not used: remove the comment")
 
     def check_source(self, name, lines):
         parts = name.split("/")
@@ -121,12 +156,12 @@ class Checker:
         self.check_includes(name, parts[1], lines)
         self.check_platform(name, lines)
         code = [INCLUDE.match(line) and line or without_strings(line) for line in lines]
-        for pattern, allowed, what in USES:
-            if re.fullmatch(allowed, name):
+        for use, pattern, what in USES:
+            if parts[1] == "os" and use in USES_OF_OS:
                 continue
             for number, line in enumerate(code, 1):
                 found = re.search(pattern, line)
-                if found:
+                if found and not self.may(name, use):
                     self.complain(name, number, f"{found[0].rstrip('( ')}: {what}")
 
     def check_includes(self, name, module, lines):
@@ -134,13 +169,13 @@ class Checker:
         for number, kind, header in includes(lines):
             top = header.split("/")[0]
             first = first or top
-            if (name, header) == BACK_END:
-                continue
             if kind == "<":
                 if top in self.layers:
                     self.complain(name, number, f'write it as "{header}"')
             elif top == "rota":
                 self.complain(name, number, f"write it as <{header}>")
+            elif header.startswith("explore_") and self.may(name, "explorer"):
+                continue
             elif header.count("/") != 1 or top not in self.layers:
                 self.complain(name, number, f'"{header}": write it as "<module>/<file>.h"')
             elif top != module:
@@ -150,18 +185,20 @@ class Checker:
 
     def check_arrow(self, name, number, module, header):
         top = header.split("/")[0]
+        self.used.add((module, top))
         if top not in self.layers[module]:
             self.complain(name, number, f"{module} may not include {top}: see src/LAYERS")
-        elif not OPEN.get(top, re.compile(rf"{top}/{top}_internal\.h")).fullmatch(header):
+        elif (top != "base" and header not in (f"{top}/{top}_internal.h", f"{top}/{top}.h")
+              and not self.may(f"src/{header}", "open")):
             self.complain(name, number, f'"{header}" is private to {top}: '
-                          f"what others need belongs into {top}_internal.h")
+                          "what others need belongs into the header that bears its name")
 
     def check_platform(self, name, lines):
-        if PLATFORM_FILES.fullmatch(name):
+        if name.startswith("src/os/"):
             return
         for number, line in enumerate(lines, 1):
             found = PLATFORM.search(line)
-            if found and re.match(r"\s*#\s*(?:el)?if", line):
+            if found and re.match(r"\s*#\s*(?:el)?if", line) and not self.may(name, "platform"):
                 self.complain(name, number, f"{found[0]}: platforms differ in src/os alone "
                               "(compilers in base/compiler.h)")
 
@@ -190,34 +227,50 @@ def includes(lines):
 
 # -- The self-test -------------------------------------------------------------------------------
 
-LAYERS = "os\nbase os\ntask base\nfuture base task\n"
+LAYERS = "os\nbase os\ntask base\nfuture task os\n"
 CLEAN = {
     "src/LAYERS": LAYERS,
     "src/os/os.h": "#include <rota/base.h>\n#include <stdatomic.h>\n#ifdef __linux__\n#endif\n",
     "src/os/linux.c": '#include "os/os.h"\n#include "os/cgroup.h"\nint f(void) { syscall(1); }\n',
     "src/os/cgroup.h": "",
-    "src/base/compiler.h": "#if defined(__x86_64__)\n#endif\n",
-    "src/base/atomic.h": "#include <stdatomic.h>\n",
-    "src/base/alloc.c": '#include "base/list.h"\n#include "os/fault.h"\nvoid f(void) { free(p); }\n',
-    "src/base/thread.c": "static _Thread_local int self;\n",
-    "src/base/check.c": "void f(void) { fputs(s, stderr); abort(); }\n",
+    "src/os/tick.h": "/* layers: open, it is inline */\n",
+    "src/base/compiler.h": "#if defined(__x86_64__) /* layers: platform, why */\n#endif\n",
+    "src/base/atomic.h": "/* layers: atomics, they\n * are here */\n/* layers: explorer, it is compiled against it */\n"
+                         '#include <stdatomic.h>\n#include "explore_atomic.h"\n',
+    "src/base/alloc.c": '#include "base/list.h"\n#include "os/os.h"\n/* layers: memory, why */\n'
+                        "void f(void) { free(p); }\n",
+    "src/base/thread.c": "/* layers: thread_local, why */\nstatic _Thread_local int self;\n",
+    "src/base/check.c": "/* layers: printing, why */\n/* layers: abort, why */\n"
+                        "void f(void) { fputs(s, stderr); abort(); }\n",
     "src/task/task_internal.h": '#include "base/list.h"\n#ifdef __cplusplus\n#endif\n',
     "src/task/task.c": '#include "task/task_internal.h"\n#include <rota/task.h>\n'
                        "// malloc(1), pthread_self()\n/* abort();\n   exit(1); */\n"
                        'const char *s = "printf(\\"free(x)\\")";\n'
                        "void f(void) { a->free(x); a.free(x); rota__free(x); snprintf(b); }\n",
-    "src/future/get.c": '#include "future/future_internal.h"\n\n'
+    "src/future/get.c": '#include "future/future_internal.h"\n\n#include "os/tick.h"\n'
                         '#include "task/task_internal.h"\n#include "future/future_state.h"\n',
     "include/rota/base.h": "#include <stdint.h>\n",
+    "include/rota/inline.h": "/* layers: platform, inline functions */\n#ifdef __GLIBC__\n#endif\n",
     "examples/01.c": "#include <rota/rota.h>\n#include <stdio.h>\nint main(void) { puts(s); }\n",
     "bench/bench.h": "",
     "bench/submit.c": '#include <rota/rota.h>\n#include "bench.h"\n',
 }
 # What is planted: the file, its text, and the complaint that must follow.
 PLANTED = [
-    ("src/LAYERS", "os\nbase os\nbase os\ntask base\nfuture base task\n", "LAYERS:3: base is listed"),
-    ("src/LAYERS", LAYERS + "pool base\n", "LAYERS:5: there is no src/pool"),
-    ("src/LAYERS", "os\ntask base\nbase os\nfuture task\n", "LAYERS:2: base must have its line above"),
+    ("src/LAYERS", "os\nbase os\nbase os\ntask base\nfuture task os\n", "LAYERS:3: base is listed"),
+    ("src/LAYERS", LAYERS + "pool\n", "LAYERS:5: there is no src/pool"),
+    ("src/LAYERS", "os\ntask base\nbase os\nfuture task os\n", "LAYERS:2: base must have its line above"),
+    ("src/LAYERS", "os\nbase os\ntask os base\nfuture task os\n", "LAYERS:3: task does not include os"),
+    ("src/task/a.c", "/* layers: memory, why */\n", "a.c:1: memory is allowed, but not used"),
+    ("src/task/a.c", "\n/* layers: platform, why */\n", "a.c:2: platform is allowed, but not used"),
+    ("src/task/a.c", "/* layers: explorer, why */\n", "a.c:1: explorer is allowed, but not used"),
+    ("src/os/a.c", "/* layers: pthreads, why */\nint x = pthread_self();\n", "a.c:1: pthreads is allowed, but"),
+    ("src/os/cgroup.h", "/* layers: open, why */\n", "cgroup.h:1: open is allowed, but not used"),
+    ("src/task/a.c", "/* layers: memory */\n", "a.c:1: write it as /* layers: WHAT, why */"),
+    ("src/task/a.c", "/* layers: wings, why */\n", "a.c:1: write it as /* layers: WHAT, why */"),
+    ("src/task/a.c", "/* layers: printing, why */\nvoid f(void) { puts(s); exit(1); }\n", "a.c:2: exit: a lib"),
+    ("src/task/a.c", '#include "explore_atomic.h"\n', 'a.c:1: "explore_atomic.h": write it as'),
+    ("include/rota/a.h", "/* layers: platform, why */\n", "a.h:1: platform is allowed, but not used"),
     ("src/stray.c", "", "stray.c:1: move it into a module"),
     ("src/pool/pool.c", "", "pool.c:1: move it into a module"),
     ("src/task/a.c", '#include "future/future_internal.h"\n', "a.c:1: task may not include future"),

@@ -217,7 +217,7 @@ int rota__join_slow(rota_fj *task);
 int rota__join_odd(rota_fj *task); /* it ran here, and failed or was cancelled */
 bool rota__unfork_slow(rota_fj *task);
 
-#ifdef __GLIBC__
+#ifdef __GLIBC__ /* layers: platform, as ROTA__TLS_MODEL of the library */
 extern __thread rota__deck *rota__my_deck __attribute__((tls_model("initial-exec")));
 #elif defined(__GNUC__)
 extern __thread rota__deck *rota__my_deck;

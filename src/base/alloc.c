@@ -5,6 +5,7 @@
  *   A1  `allocator` is written by the thread that moved `phase` from OPEN to
  *       SETTING, and read only after phase is CLOSED.
  */
+/* layers: memory, the default allocator */
 #include "base/alloc.h"
 
 #include "base/atomic.h"

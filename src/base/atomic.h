@@ -7,6 +7,8 @@
  * no fences; order comes from the accesses. Each use names its partner: the
  * operation on another thread that it is ordered against.
  */
+/* layers: atomics, this is where they are */
+/* layers: explorer, it implements this header in its own way */
 #ifndef ROTA_BASE_ATOMIC_H
 #define ROTA_BASE_ATOMIC_H
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* layers: printing, the last words before abort */
+/* layers: abort, the state of the library is wrong */
 #include "base/check.h"
 
 #include <stdio.h>

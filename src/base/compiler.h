@@ -2,6 +2,7 @@
 /*
  * compiler.h - what is asked of the compiler beyond C11, for gcc and clang.
  */
+/* layers: platform, thread-local storage and the pause instruction differ */
 #ifndef ROTA_BASE_COMPILER_H
 #define ROTA_BASE_COMPILER_H
 

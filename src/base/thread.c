@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* layers: thread_local, the thread's record */
 #include "base/thread.h"
 
 #include "base/fork.h"

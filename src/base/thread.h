@@ -20,6 +20,7 @@
  *       done before it. A store would hide it from a thread that looks around at
  *       once, before the store is carried out.
  */
+/* layers: thread_local, the thread's record */
 #ifndef ROTA_BASE_THREAD_H
 #define ROTA_BASE_THREAD_H
 

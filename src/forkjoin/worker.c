@@ -2,6 +2,7 @@
 /*
  * worker.c - what a worker does: runs its own tasks, then others', then sleeps.
  */
+/* layers: thread_local, the inline functions of <rota/forkjoin.h> read it */
 #include "forkjoin/forkjoin_internal.h"
 
 #include "base/time.h"

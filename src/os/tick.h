@@ -2,6 +2,7 @@
 /*
  * tick.h - the processor's own counter of time, which costs a fraction of a look at the clock.
  */
+/* layers: open, src/observe alone reads the counter */
 #ifndef ROTA_OS_TICK_H
 #define ROTA_OS_TICK_H
 

@@ -2,6 +2,7 @@
 /*
  * locked.h - a queue that is a container with one lock around it.
  */
+/* layers: open, a container of another module becomes a queue */
 #ifndef ROTA_QUEUE_LOCKED_H
 #define ROTA_QUEUE_LOCKED_H
 
