@@ -14,7 +14,7 @@ set(amalgamation ${PROJECT_BINARY_DIR}/amalgamation)
 file(GLOB amalgamated CONFIGURE_DEPENDS include/rota/*.h src/*/*.[ch])
 add_custom_command(OUTPUT ${amalgamation}/rota.c ${amalgamation}/rota.h
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/amalgamate.py ${amalgamation}
-    DEPENDS ${amalgamated} tools/amalgamate.py tools/sources.py CMakeLists.txt LICENSE
+    DEPENDS ${amalgamated} tools/amalgamate.py tools/sources.py src/LAYERS CMakeLists.txt LICENSE
     COMMENT "Writing amalgamation/rota.c and rota.h"
     VERBATIM)
 add_custom_target(amalgamation DEPENDS ${amalgamation}/rota.c ${amalgamation}/rota.h)

@@ -6,7 +6,7 @@ amalgamate.py OUT_DIR
 amalgamate.py --self-test
 
 rota.h is the public headers, each once, in the order in which they need one another. rota.c is the internal
-headers, likewise, and the sources in the order of CMakeLists.txt, which alone says what there is:
+headers, likewise, and the sources that tools/sources.py finds, in the order of src/LAYERS:
 
 - What only the explorer of tests/explore defines is taken for not defined, and goes with its #if.
 - What a source has for itself, static or a type, goes by <module>_<file>_<name> if another file has that
@@ -346,9 +346,9 @@ def source_part(files, path):
     return banner("src/" + path) + text + (undefs and "\n" + undefs)
 
 
-def all_sources(files, lists):
+def all_sources(files, root):
     """First those that depend on the platform."""
-    linux, posix = ([path[len("src/"):] for path in sources(lists, os)] for os in ("linux", "posix"))
+    linux, posix = ([path[len("src/"):] for path in sources(root, os)] for os in ("linux", "posix"))
 
     def parts(paths):
         return "".join(source_part(files, path) for path in paths)
@@ -388,7 +388,7 @@ def whole_source(root, lists):
     files = read(root, "src", "*/*.[ch]")
     rename_all(files)
     head = [SPDX + "\n", comment(ABOUT_SOURCE.format(version=version(lists)), licence(root)), HEAD]
-    return "".join([*head, *internal_headers(files), *all_sources(files, lists)])
+    return "".join([*head, *internal_headers(files), *all_sources(files, root)])
 
 
 # -- The self-test -------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What other builds need to know of CMake's: each thing is written there, once, and read here.
+"""What other builds need to know of CMake's: how things are compiled is written there, once, and read here.
 
 sources.py version          the version, as in CMakeLists.txt
 sources.py sources OS       the sources of a platform, linux or posix, one per line
@@ -10,6 +10,7 @@ sources.py --self-test
 import pathlib
 import re
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -18,20 +19,13 @@ def version(text):
     return re.search(r"^project\(\w+ VERSION (\S+)", text, re.M)[1]
 
 
-def variables(text):
-    """All set(NAME word...) of a CMakeLists.txt; those of one line count, too."""
-    return {name: words.split() for name, words in re.findall(r"^set\((\w+)\s+([^()]*)\)", text, re.M)}
-
-
-def sources(text, platform):
-    lists = variables(text) | {"ROTA_OS": [platform]}
-
-    def expand(word):
-        word = re.sub(r"\$\{(\w+)\}(?=.)", lambda inner: " ".join(lists[inner[1]]), word)  # ${os_${ROTA_OS}}
-        outer = re.fullmatch(r"\$\{(\w+)\}", word)
-        return [name for part in lists[outer[1]] for name in expand(part)] if outer else [word]
-
-    return expand("${rota_sources}")
+def sources(root, platform):
+    """src/<module>/*.c, in the order of src/LAYERS; in src/os without those of the other platform."""
+    other = {"linux": "src/os/posix", "posix": "src/os/linux"}[platform]
+    modules = re.findall(r"^[a-z]+", (root / "src/LAYERS").read_text(), re.M)
+    files = [path.relative_to(root).as_posix()
+             for module in modules for path in sorted((root / "src" / module).glob("*.c"))]
+    return [file for file in files if not file.startswith(other)]
 
 
 def hardening(text):
@@ -39,29 +33,24 @@ def hardening(text):
 
 
 def self_test():
-    text = """project(x VERSION 1.2.3 LANGUAGES C)
-set(os_linux
-    l.c)
-set(os_posix p.c q.c)
-set(all
-    ${os_${ROTA_OS}}
-    z.c)
-set(rota_sources
-    ${all}
-    y.c)
-"""
-    assert version(text) == "1.2.3"
-    assert sources(text, "linux") == ["l.c", "z.c", "y.c"]
-    assert sources(text, "posix") == ["p.c", "q.c", "z.c", "y.c"]
+    assert version("project(x VERSION 1.2.3 LANGUAGES C)\n") == "1.2.3"
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name in ("os/z.c", "os/linux.c", "os/linux_y.c", "os/posix.c", "base/b.h", "base/b.c", "base/linux.c"):
+            (root / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "src" / name).touch()
+        (root / "src/LAYERS").write_text("# module\nos\nbase os\n")
+        common = ["src/os/z.c", "src/base/b.c", "src/base/linux.c"]
+        assert sources(root, "linux") == ["src/os/linux.c", "src/os/linux_y.c", *common]
+        assert sources(root, "posix") == ["src/os/posix.c", *common]
     assert hardening("foreach(flag\n    -fone\n    -ftwo=x-y)\n  target(-fthree z)\n") == ["-fone", "-ftwo=x-y"]
 
 
 def main(words):
-    lists = (ROOT / "CMakeLists.txt").read_text()
     if words == ["version"]:
-        print(version(lists))
+        print(version((ROOT / "CMakeLists.txt").read_text()))
     elif words in (["sources", "linux"], ["sources", "posix"]):
-        print(*sources(lists, words[1]), sep="\n")
+        print(*sources(ROOT, words[1]), sep="\n")
     elif words == ["hardening"]:
         print(*hardening((ROOT / "cmake/hardening.cmake").read_text()), sep="\n")
     elif words == ["--self-test"]:

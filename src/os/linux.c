@@ -5,8 +5,8 @@
 #define _GNU_SOURCE
 #include "os/os.h"
 
-#include "os/cgroup.h"
 #include "os/fault.h"
+#include "os/linux_cgroup.h"
 
 #include <errno.h>
 #include <limits.h>

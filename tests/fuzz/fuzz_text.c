@@ -6,7 +6,7 @@
 #define _GNU_SOURCE /* setenv */
 #include "text.h"
 
-#include "os/cgroup.h"
+#include "os/linux_cgroup.h"
 
 #include <limits.h>
 #include <rota/rota.h>

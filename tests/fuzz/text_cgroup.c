@@ -9,4 +9,4 @@
 #define open(path, flags) text_open(path)
 #define read              text_read
 #define close             text_close
-#include "os/cgroup.c"
+#include "os/linux_cgroup.c"

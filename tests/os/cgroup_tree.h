@@ -10,7 +10,7 @@
 #endif
 #include "rota_test_internal.h"
 
-#include "os/cgroup.h"
+#include "os/linux_cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rota_test_internal.h"
 
-#include "os/cgroup.h"
+#include "os/linux_cgroup.h"
 
 enum { PARKED = 1 }; /* as in base/park.c */
 

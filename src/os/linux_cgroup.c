@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup.c - reads the CPU quota of this process from /proc and the control
+ * linux_cgroup.c - reads the CPU quota of this process from /proc and the control
  * group file systems.
  *
  * /proc/self/cgroup names the process's group in each hierarchy and
@@ -12,7 +12,7 @@
  * Nothing is allocated: this may run before rota_set_allocator.
  */
 #define _GNU_SOURCE
-#include "os/cgroup.h"
+#include "os/linux_cgroup.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup.h - how many CPUs the control groups of this process allow.
+ * linux_cgroup.h - how many CPUs the control groups of this process allow.
  */
-#ifndef ROTA_OS_CGROUP_H
-#define ROTA_OS_CGROUP_H
+#ifndef ROTA_OS_LINUX_CGROUP_H
+#define ROTA_OS_LINUX_CGROUP_H
 
 /*
  * The least quota of the process's group and of every group above it, in whole
