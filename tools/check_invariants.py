@@ -1,42 +1,88 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that the pages of docs/design name invariants as the source does.
+"""Checks that each invariant is stated once, and that every citation of one resolves.
 
 check_invariants.py [ROOT]
+check_invariants.py --self-test   plants one mistake of each kind and looks whether it is found
 
-A line "- **P2** ..." of a page belongs to the file of src/ that was linked last before it, which must state
-P2 at its head; a page that has one of a file's invariants has all. The README's table has every file.
+A file states its invariants in the comment at its head, as " *   pool.P2  After it has put ...". The name in
+front is the file's, without "_internal" and the suffix; "forkjoin/pool.P2" if another module has a file of that
+name which states invariants, too. A comment cites it as pool.P2. A letter behind it, pool.P2b, tells the places
+apart that keep one invariant. tests/explore/bugs.txt begins each row with such a place, or with a clause.
 """
 import re
 import sys
+import tempfile
 from pathlib import Path
 
-STATED = re.compile(r"^ \*   ([A-Z]\d)  ", re.M)
-NAMED = re.compile(r"\.\./\.\./(src/[\w./]+\.[ch])\)|^- \*\*([A-Z]\d)\*\*", re.M)
-ROW = re.compile(r"^\| ([A-Z])1(?: to \1(\d))? \| \[[^]]*\]\(\.\./\.\./(src/[\w./]+)\)", re.M)
+NAME = r"(?:\w+/)?[a-z]\w*\.[A-Z]\d\d?"
+STATED = re.compile(rf"^ \*   ({NAME})  ", re.M)
+CITED = re.compile(rf"(?<![\w./*-])({NAME})[a-z]?\b")
+BARE = re.compile(r"(?<![\w./-])[A-Z]\d(?![\w.-])")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+FILES = ["src/**/*.[ch]", "tests/**/*.[ch]", "tests/model/*.pml", "src/**/*.md", "docs/**/*.md", "*.md"]
+STRICT = ("src/", "tests/explore/", "tests/model/")  # here nothing may look like an invariant without its file
 
 
-def named_in(text):
-    named, file = {}, None
-    for link, number in NAMED.findall(text):
-        if link:
-            file = link
-        else:
-            named.setdefault(file, []).append(number)
-    return named
+def expected(path):
+    stem = path.stem.removesuffix("_internal")
+    return {stem, f"{path.parent.name}/{stem}"}
 
 
-def main(root):
-    stated = {str(path.relative_to(root)): STATED.findall(path.read_text()) for path in root.glob("src/*/*.[ch]")}
-    stated = {file: numbers for file, numbers in stated.items() if numbers}
-    tables = {"README.md": {file: [f"{letter}{i + 1}" for i in range(int(last or 1))]
-                            for letter, last, file in ROW.findall((root / "docs/design/README.md").read_text())}}
-    complaints = [f"README.md: its table does not have {file}" for file in set(stated) - set(tables["README.md"])]
-    tables |= {page.name: named_in(page.read_text()) for page in root.glob("docs/design/[a-z]*.md")}
-    complaints += [f"{page}: {file} has {stated.get(file)}, the page {numbers}"
-                   for page in tables for file, numbers in tables[page].items() if stated.get(file) != numbers]
-    print("\n".join(f"docs/design/{complaint}" for complaint in sorted(complaints)))
-    return 1 if complaints else 0
+def check(root):
+    complaints, stated, cited = [], {}, {}
+    for path in sorted({path for pattern in FILES for path in root.glob(pattern)}):
+        text, file = path.read_text(), str(path.relative_to(root))
+        if path.suffix != ".md":
+            text = "\n".join(COMMENT.findall(text))
+        for name in STATED.findall(text):
+            if name in stated:
+                complaints.append(f"{file}: {name} is stated in {stated[name]}, too")
+            if name.split(".")[0] not in expected(path):
+                complaints.append(f"{file}: {name} does not have this file's name")
+            stated[name] = file
+        text = STATED.sub("", text)
+        for name in CITED.findall(text):
+            cited.setdefault(name, file)
+        if file.startswith(STRICT):
+            complaints += [f"{file}: cite {bare} with its file's name in front" for bare in BARE.findall(text)]
+    complaints += [f"{cited[name]}: {name} is stated nowhere" for name in cited.keys() - stated.keys()]
+    complaints += [f"{stated[name]}: {name} is cited nowhere" for name in stated.keys() - cited.keys()]
+    return sorted(complaints) + check_bugs(root)
 
 
-sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+def check_bugs(root):
+    rows = root / "tests/explore/bugs.txt"
+    places = re.findall(r"^[ \t]*([^#\s]\S*)", rows.read_text(), re.M) if rows.exists() else []
+    comments = "\n".join(comment for path in root.glob("src/*/*.[ch]") for comment in COMMENT.findall(path.read_text()))
+    return [f"tests/explore/bugs.txt: no comment in src/ cites {place}" for place in places
+            if not re.search(rf"(?<![\w./-]){re.escape(place)}(?![\w-])", STATED.sub("", comments))]
+
+
+MISTAKES = {
+    "src/a/x.c": ("/*\n *   x.A1  one\n *   x.A2  two\n */\n/* x.A1b, AB-12 */ /* x.A2 */\n", None),
+    "src/a/x_internal.h": ("/*\n *   x.A1  once more\n */\n", "x.A1 is stated in src/a/x.c, too"),
+    "src/a/y.c": ("/*\n *   z.B1  of another file\n */\n/* z.B1 */\n", "z.B1 does not have this file's name"),
+    "src/b/y.c": ("/*\n *   b/y.B2  two files have this name\n */\n/* b/y.B2 */\n", None),
+    "src/a/u.c": ("/*\n *   u.C1  forgotten\n */\n", "u.C1 is cited nowhere"),
+    "src/a/v.c": ("/* x.A9 */\nint A1;\n", "x.A9 is stated nowhere"),
+    "src/a/w.c": ("/* see A2 */\n", "cite A2 with its file's name in front"),
+    "docs/page.md": ("by x.A8, on an A4 sheet\n", "x.A8 is stated nowhere"),
+    "tests/explore/bugs.txt": ("# place\nx.A1b drop it\nAB-12 drop it\nx.A1c drop it\n", "no comment in src/ cites x.A1c"),
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as name:
+        for file, (text, _) in MISTAKES.items():
+            (Path(name) / file).parent.mkdir(parents=True, exist_ok=True)
+            (Path(name) / file).write_text(text)
+        found = set(check(Path(name)))
+    planted = {f"{file}: {complaint}" for file, (_, complaint) in MISTAKES.items() if complaint}
+    return [f"not found: {line}" for line in planted - found] + [f"for nothing: {line}" for line in found - planted]
+
+
+if __name__ == "__main__":
+    lines = self_test() if sys.argv[1:] == ["--self-test"] else check(Path(sys.argv[1] if sys.argv[1:] else "."))
+    print("\n".join(lines) or "ok")
+    sys.exit(1 if lines else 0)

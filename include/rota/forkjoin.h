@@ -252,7 +252,7 @@ static inline bool rota__take_back(rota_fj *task)
         || __builtin_expect(__atomic_load_n(top - 1, __ATOMIC_RELAXED) != task, 0))
         return false;
     __atomic_store_n(&deck->top, top - 1, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the floor after the top: deck.c, Q5 */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* stores the top, then reads the floor */
     if (__builtin_expect(top > __atomic_load_n(&deck->floor, __ATOMIC_RELAXED), 1)
         && __builtin_expect(__atomic_load_n(&task->priv[0], __ATOMIC_RELAXED) == ROTA__FJ_FORKED,
                             1))

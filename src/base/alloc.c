@@ -2,8 +2,8 @@
 /*
  * alloc.c - the allocator, which can be set once and only before its first use.
  *
- *   A1  `allocator` is written by the thread that moved `phase` from OPEN to
- *       SETTING, and read only after phase is CLOSED.
+ *   alloc.A1  `allocator` is written by the thread that moved `phase` from OPEN to SETTING, and
+ *             read only after phase is CLOSED.
  */
 /* layers: memory, the default allocator */
 #include "base/alloc.h"
@@ -41,7 +41,7 @@ int rota_set_allocator(const rota_allocator *wanted)
         return ROTA_EINVAL;
     if (!rota__cas_acquire(&phase, &seen, SETTING))
         return ROTA_EBUSY;
-    allocator = *wanted;                 /* A1 */
+    allocator = *wanted;                 /* alloc.A1 */
     rota__store_release(&phase, CLOSED); /* pairs with the loads in close_phase */
     return ROTA_OK;
 }
@@ -53,7 +53,7 @@ static ROTA__NOINLINE void close_phase(void)
 
     if (rota__cas_acquire(&phase, &seen, CLOSED))
         return;
-    while (rota__load_acquire(&phase) != CLOSED) /* another thread is at A1 */
+    while (rota__load_acquire(&phase) != CLOSED) /* another thread is at alloc.A1 */
         rota__os_yield();
 }
 

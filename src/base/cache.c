@@ -2,12 +2,11 @@
 /*
  * cache.c - magazines, depot and chunks; cache.h has the idea.
  *
- *   C1  A block is in use, in one magazine, in one chain of the depot, or back
- *       in its chunk.
- *   C2  A chunk is freed by whoever brings its last block back; until then
- *       each of its blocks is in one of the other places of C1.
- *   C3  The depot holds at most KEPT_CHAINS chains, and a quarter of what all
- *       threads together have in use and in magazines, for each size.
+ *   cache.C1  A block is in use, in one magazine, in one chain of the depot, or back in its chunk.
+ *   cache.C2  A chunk is freed by whoever brings its last block back; until then each of its blocks
+ *             is in one of the other places of cache.C1.
+ *   cache.C3  The depot holds at most KEPT_CHAINS chains, and a quarter of what all threads
+ *             together have in use and in magazines, for each size.
  */
 #include "base/cache.h"
 
@@ -30,7 +29,7 @@ _Static_assert(sizeof(rota__block) <= ROTA__BLOCK_UNIT, "a free block fits the l
 struct chunk {
     void *memory; /* as the allocator gave it */
     size_t bytes;
-    rota__atomic(uint32_t) back; /* blocks that came back (C2) */
+    rota__atomic(uint32_t) back; /* blocks that came back (cache.C2) */
 };
 
 _Static_assert(sizeof(struct chunk) <= ROTA__BLOCK_UNIT, "the head of a chunk takes one unit");
@@ -94,7 +93,7 @@ static struct chunk *chunk_of(rota__block *block)
 static void bring_back(struct chunk *chunk, uint32_t count)
 {
     /* Acquire: all others' last use of their blocks comes before the free. */
-    if (rota__add_acq_rel(&chunk->back, count) + count == CHAIN) /* C2 */
+    if (rota__add_acq_rel(&chunk->back, count) + count == CHAIN) /* cache.C2 */
         rota__free(chunk->memory, chunk->bytes);
 }
 
@@ -147,7 +146,7 @@ static rota__magazine depot_load(size_t index)
 
 static bool is_too_full(const struct depot *depot)
 {
-    return depot->free > KEPT_CHAINS * CHAIN + depot->out / 4; /* C3 */
+    return depot->free > KEPT_CHAINS * CHAIN + depot->out / 4; /* cache.C3 */
 }
 
 static void depot_store(size_t index, rota__magazine *magazine)

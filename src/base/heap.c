@@ -28,7 +28,7 @@ static inline bool is_before(const rota__heap *heap, const rota__heap_slot *a,
 static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     heap->slots[place] = slot;
-    rota__store_relaxed(&slot.item->place, place); /* H2 */
+    rota__store_relaxed(&slot.item->place, place); /* heap.H2 */
 }
 
 /* Puts `slot` at `place` or above it, where it belongs. */
@@ -38,7 +38,7 @@ static void sift_up(rota__heap *heap, size_t place, rota__heap_slot slot)
         put(heap, place, heap->slots[parent_of(place)]);
         place = parent_of(place);
     }
-    put(heap, place, slot); /* H1 */
+    put(heap, place, slot); /* heap.H1 */
 }
 
 static size_t first_child(const rota__heap *heap, size_t place)
@@ -76,7 +76,7 @@ static void sift_down(rota__heap *heap, size_t place, rota__heap_slot slot)
         put(heap, place, heap->slots[child]);
         place = child;
     }
-    put(heap, place, slot); /* H1 */
+    put(heap, place, slot); /* heap.H1 */
 }
 
 static int set_capacity(rota__heap *heap, size_t capacity)
@@ -179,10 +179,10 @@ void rota__heap_free(rota__heap *heap)
 
 void rota__heap_check(const rota__heap *heap)
 {
-    ROTA__ASSERT(heap->count + heap->spare <= heap->capacity); /* H3 */
+    ROTA__ASSERT(heap->count + heap->spare <= heap->capacity); /* heap.H3 */
     for (size_t i = 0; i < heap->count; i++) {
-        ROTA__ASSERT(rota__load_relaxed(&heap->slots[i].item->place) == i); /* H2 */
-        ROTA__ASSERT(i == 0
-                     || !is_before(heap, &heap->slots[i], &heap->slots[parent_of(i)])); /* H1 */
+        ROTA__ASSERT(rota__load_relaxed(&heap->slots[i].item->place) == i); /* heap.H2 */
+        ROTA__ASSERT(
+            i == 0 || !is_before(heap, &heap->slots[i], &heap->slots[parent_of(i)])); /* heap.H1 */
     }
 }

@@ -2,11 +2,11 @@
 /*
  * heap.h - items by time, those of equal time by sequence; each knows its place.
  *
- *   H1  No slot comes before its parent. A slot's order is (time, sequence), or
- *       (order, sequence) where a function says which item is the lesser.
- *   H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT. Who asks
- *       for an item that may be in another heap compares the slot with it.
- *   H3  There is room for `spare` items more, which need no memory to come.
+ *   heap.H1  No slot comes before its parent. A slot's order is (time, sequence), or (order,
+ *            sequence) where a function says which item is the lesser.
+ *   heap.H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT. Who asks for an item
+ *            that may be in another heap compares the slot with it.
+ *   heap.H3  There is room for `spare` items more, which need no memory to come.
  *
  * Four children to a node, and times inside the array: a step down compares
  * what lies in two or three cache lines. Insertion, removal from the top and
@@ -22,7 +22,7 @@
 #define ROTA__HEAP_OUT UINTPTR_MAX
 
 typedef struct rota__heap_item {
-    rota__atomic(uintptr_t) place; /* H2; written with its heap's lock held */
+    rota__atomic(uintptr_t) place; /* heap.H2; written with its heap's lock held */
 } rota__heap_item;
 
 typedef struct rota__heap_slot {
@@ -37,8 +37,8 @@ typedef struct rota__heap {
     rota__heap_slot *slots; /* all zero is an empty heap */
     size_t count;
     size_t capacity;
-    size_t spare;            /* H3 */
-    rota__heap_order *order; /* NULL: by time. Whatever it says, the heap stays whole (H2). */
+    size_t spare;            /* heap.H3 */
+    rota__heap_order *order; /* NULL: by time. Whatever it says, the heap stays whole (heap.H2). */
     const void *ctx;
 } rota__heap;
 

@@ -27,12 +27,12 @@ void rota__park(rota_thread *self, rota_ns deadline)
         rota__clock_used->wait(&self->permit, PARKED, deadline);
         rota__trace_goes_on();
     }
-    rota__swap_acquire(&self->permit, EMPTY); /* K1; pairs with the swap in rota__unpark */
+    rota__swap_acquire(&self->permit, EMPTY); /* park.K1; pairs with the swap in rota__unpark */
 }
 
 void rota__unpark(rota_thread *thread)
 {
-    if (rota__swap_release(&thread->permit, NOTIFIED) == PARKED) /* K1 */
+    if (rota__swap_release(&thread->permit, NOTIFIED) == PARKED) /* park.K1 */
         rota__os_wake(&thread->permit);
 }
 
@@ -159,7 +159,7 @@ void rota__waiter_wake(rota__waiter *waiter)
 {
     rota_thread *thread = waiter->thread;
 
-    rota__store_release(&waiter->woken, 1); /* K3: last touch; pairs with is_woken */
+    rota__store_release(&waiter->woken, 1); /* park.K3: last touch; pairs with is_woken */
     rota__unpark(thread);
     rota__unpin(thread);
 }

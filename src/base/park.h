@@ -6,17 +6,17 @@
  * the next park returns at once; two are as one. A park may also return for no
  * reason, so who waits does so in a loop around what it waits for.
  *
- *   K1  What a thread did before it unparks another is visible to that one
- *       after the park that this ends.
+ *   park.K1  What a thread did before it unparks another is visible to that one after the park that
+ *            this ends.
  *
  * A waiter is a thread in somebody's list, waiting to be taken out of it and
  * woken. It lies on the waiting thread's stack.
  *
- *   K2  Exactly one party ends a published waiter: whoever takes it out of the
- *       list. That is a waker, which then calls rota__waiter_wake, or the
- *       thread itself, which then calls rota__waiter_withdraw.
- *   K3  A waker's store of `woken` is its last touch of the waiter, which may
- *       be gone from then on. The thread is pinned (T3) until it was unparked.
+ *   park.K2  Exactly one party ends a published waiter: whoever takes it out of the list. That is a
+ *            waker, which then calls rota__waiter_wake, or the thread itself, which then calls
+ *            rota__waiter_withdraw.
+ *   park.K3  A waker's store of `woken` is its last touch of the waiter, which may be gone from
+ *            then on. The thread is pinned (thread.T3) until it was unparked.
  */
 #ifndef ROTA_BASE_PARK_H
 #define ROTA_BASE_PARK_H
@@ -34,7 +34,7 @@ typedef struct rota__waiter {
     rota__atomic(uint32_t) woken;
 } rota__waiter;
 
-/* For the calling thread. ROTA_ENOMEM when the thread's end could not be watched for (T3). */
+/* For the calling thread. ROTA_ENOMEM when the thread's end could not be watched for (thread.T3). */
 int rota__waiter_init(rota__waiter *waiter);
 
 /*
@@ -59,8 +59,8 @@ void rota__patience_learn(rota__patience *patience, rota_ns spun, bool paid);
 bool rota__waiter_spin(rota__waiter *waiter, rota_ns duration);
 bool rota__spinning_pays(void); /* there is another CPU on which what is waited for can happen */
 
-void rota__waiter_wake(rota__waiter *waiter);     /* K2 */
-void rota__waiter_withdraw(rota__waiter *waiter); /* K2 */
+void rota__waiter_wake(rota__waiter *waiter);     /* park.K2 */
+void rota__waiter_withdraw(rota__waiter *waiter); /* park.K2 */
 
 /*
  * One turn of waiting for a thread that is about to do its next few steps: it

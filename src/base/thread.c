@@ -22,10 +22,10 @@ static void at_thread_exit(rota__os_exit *at_exit)
 
     self->watched = false;
     if (self->record != NULL)
-        self->record->leave(self->record); /* O2 */
+        self->record->leave(self->record); /* trace.O2 */
     self->record = NULL;
     rota__magazines_empty(&self->magazines);
-    while (rota__load_acquire(&self->pins) != 0) /* T3; pairs with rota__unpin */
+    while (rota__load_acquire(&self->pins) != 0) /* thread.T3; pairs with rota__unpin */
         rota__backoff(&turns);
 }
 
@@ -54,13 +54,14 @@ void rota__execution_begin(rota__execution *execution, const void *subject)
     rota_thread *self = rota__self();
 
     if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0)) {
-        rota__swap_acquire(&self->interrupted, 0); /* T4; pairs with rota_thread_interrupt */
-        rota__store_relaxed(&self->current->interrupted, 1); /* T1 */
+        rota__swap_acquire(&self->interrupted, 0); /* thread.T4; pairs with rota_thread_interrupt */
+        rota__store_relaxed(&self->current->interrupted, 1); /* thread.T1 */
     }
     execution->thread = self;
     execution->outer = self->current;
     execution->subject = subject;
-    /* After the thread's flag was taken (T4): who stops a thread sets these the other way round. */
+    /* After the thread's flag was taken (thread.T4): who stops a thread sets these the other way
+       round. */
     rota__store_relaxed(&execution->interrupted, rota__load_relaxed(&self->stopped));
     execution->may_fail = true;
     execution->error = 0;
@@ -116,7 +117,7 @@ static void rouse(rota_thread *thread)
 
 void rota__interrupt_execution(rota__execution *execution)
 {
-    rota__store_release(&execution->interrupted, 1); /* T2; pairs with rota__is_interrupted */
+    rota__store_release(&execution->interrupted, 1); /* thread.T2; read by rota__is_interrupted */
     rouse(execution->thread);
 }
 
@@ -124,7 +125,7 @@ void rota_thread_interrupt(rota_thread *thread)
 {
     if (thread == NULL)
         return;
-    rota__store_release(&thread->interrupted, 1); /* T2; pairs with rota__is_interrupted */
+    rota__store_release(&thread->interrupted, 1); /* thread.T2; read by rota__is_interrupted */
     rouse(thread);
 }
 
@@ -136,14 +137,14 @@ void rota__thread_nudge(rota_thread *thread)
 
 void rota__thread_stop(rota_thread *thread)
 {
-    rota__add_relaxed(&thread->stopped, 1); /* T1; ordered by the store that follows */
+    rota__add_relaxed(&thread->stopped, 1); /* thread.T1; ordered by the store that follows */
     rota_thread_interrupt(thread);
 }
 
 void rota__thread_resume(rota_thread *self)
 {
     rota__sub_acq_rel(&self->stopped, 1);
-    rota__swap_acquire(&self->interrupted, 0); /* T4 */
+    rota__swap_acquire(&self->interrupted, 0); /* thread.T4 */
 }
 
 bool rota__is_interrupted(const rota_thread *self)
@@ -156,7 +157,7 @@ bool rota__take_interrupt(rota_thread *self)
 {
     if (ROTA__LIKELY(!rota__is_interrupted(self)))
         return false;
-    rota__swap_acquire(&self->interrupted, 0);          /* T4; pairs with rota_thread_interrupt, */
+    rota__swap_acquire(&self->interrupted, 0); /* thread.T4; pairs with rota_thread_interrupt, */
     rota__swap_acquire(&self->current->interrupted, 0); /* with the other two that set one */
     return true;
 }

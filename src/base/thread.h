@@ -6,19 +6,19 @@
  * the thread executes: a task, a task that this one runs while it waits, and
  * so on. Each execution has an interrupt flag of its own.
  *
- *   T1  An interrupt aimed at an execution sets that one's flag; one aimed at
- *       the thread sets the thread's flag, which belongs to the innermost
- *       execution. When another begins inside that, the flag moves into the
- *       execution it was meant for. One that was not seen stays.
- *   T2  Whoever sets a flag then unparks the thread. A thread that waits looks
- *       at both flags after each unpark. So no interrupt is slept through.
- *       Executions that begin on a stopped thread are interrupted from birth.
- *   T3  A thread does not end while it is pinned: somebody holds its address
- *       and will still unpark it (park.h).
- *   T4  A flag is taken by a swap, which acquires. Of two interrupts the second may
- *       come between the look at the flag and that: then the swap sees what was
- *       done before it. A store would hide it from a thread that looks around at
- *       once, before the store is carried out.
+ *   thread.T1  An interrupt aimed at an execution sets that one's flag; one aimed at the thread
+ *              sets the thread's flag, which belongs to the innermost execution. When another
+ *              begins inside that, the flag moves into the execution it was meant for. One that was
+ *              not seen stays.
+ *   thread.T2  Whoever sets a flag then unparks the thread. A thread that waits looks at both flags
+ *              after each unpark. So no interrupt is slept through. Executions that begin on a
+ *              stopped thread are interrupted from birth.
+ *   thread.T3  A thread does not end while it is pinned: somebody holds its address and will still
+ *              unpark it (park.h).
+ *   thread.T4  A flag is taken by a swap, which acquires. Of two interrupts the second may come
+ *              between the look at the flag and that: then the swap sees what was done before it. A
+ *              store would hide it from a thread that looks around at once, before the store is
+ *              carried out.
  */
 /* layers: thread_local, the thread's record */
 #ifndef ROTA_BASE_THREAD_H
@@ -39,7 +39,7 @@ struct rota__execution {
     _Alignas(16) rota_thread *thread;
     rota__execution *outer;             /* what it runs inside of, or NULL */
     const void *subject;                /* the future that it runs, or NULL */
-    rota__atomic(uint32_t) interrupted; /* T1 */
+    rota__atomic(uint32_t) interrupted; /* thread.T1 */
     bool may_fail;                      /* rota_fail counts here */
     int error;                          /* its code */
 };
@@ -68,9 +68,9 @@ typedef struct rota__visit {
 
 struct rota_thread {
     rota__os_word permit;               /* park.c only */
-    rota__atomic(uint32_t) interrupted; /* T1 */
-    rota__atomic(uint32_t) stopped;     /* T1: how often */
-    rota__atomic(uint32_t) pins;        /* T3 */
+    rota__atomic(uint32_t) interrupted; /* thread.T1 */
+    rota__atomic(uint32_t) stopped;     /* thread.T1: how often */
+    rota__atomic(uint32_t) pins;        /* thread.T3 */
     bool watched;                       /* its end will be noticed */
     rota__execution *current;           /* the innermost; the thread's own to read */
     rota__execution outermost;          /* outside any task */
@@ -129,7 +129,7 @@ void rota__interrupt_execution(rota__execution *execution);
 /* Ends a wait of the thread outside of tasks; nothing that it executes notices. */
 void rota__thread_nudge(rota_thread *thread);
 
-/* Interrupts what the thread executes, and all that it will: T1. */
+/* Interrupts what the thread executes, and all that it will: thread.T1. */
 void rota__thread_stop(rota_thread *thread);
 
 /* Takes one stop back, for the calling thread, and an interrupt that nothing has seen. */
@@ -139,7 +139,7 @@ void rota__thread_resume(rota_thread *self);
 bool rota__is_interrupted(const rota_thread *self);
 bool rota__take_interrupt(rota_thread *self); /* and clears it */
 
-/* -- Pins (T3) ------------------------------------------------------------ */
+/* -- Pins (thread.T3) ------------------------------------------------------------ */
 
 /* The calling thread pins itself, on behalf of whoever will wake it. */
 static inline void rota__pin(rota_thread *self)

@@ -6,9 +6,10 @@
  * branch. The same points are probes for tools like bpftrace, if the build has them (ROTA_USDT),
  * which cost an instruction that does nothing.
  *
- *   O1  A tracer is good for ever: a thread may still be in there after it was taken away. So what
- *       begins with one ends with the same one.
- *   O2  What a thread has recorded is a record of its own, which goes back when the thread ends.
+ *   trace.O1  A tracer is good for ever: a thread may still be in there after it was taken away. So
+ *             what begins with one ends with the same one.
+ *   trace.O2  What a thread has recorded is a record of its own, which goes back when the thread
+ *             ends.
  */
 #ifndef ROTA_BASE_TRACE_H
 #define ROTA_BASE_TRACE_H
@@ -30,14 +31,14 @@
 
 typedef struct rota__tracer rota__tracer;
 
-/* Of a thread: O2. */
+/* Of a thread: trace.O2. */
 struct rota__trace_record {
     void (*leave)(rota__trace_record *record); /* the thread ends */
 };
 
 /* One task's turn on a thread, on its stack. */
 typedef struct rota__span {
-    const rota__tracer *tracer; /* O1; the rest is the tracer's */
+    const rota__tracer *tracer; /* trace.O1; the rest is the tracer's */
     rota__trace_record *record; /* or NULL: there was no memory */
     struct rota__cell *cell;
     rota_ns begun;

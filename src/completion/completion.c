@@ -6,12 +6,12 @@
  * from the list of those under way to the list of those done. Nothing is
  * allocated then, so nothing can be lost.
  *
- *   S1  An entry is in `under_way` until its action has run, then in `done`
- *       until it is taken, with a holder's reference for the taker.
- *   S2  Whoever submits, and every entry under way, has a reference to the
- *       service; it is freed with the last, after rota_completion_free.
- *   S3  The descriptor is readable exactly while `done` is not empty; both
- *       change under the lock.
+ *   completion.S1  An entry is in `under_way` until its action has run, then in `done` until it is
+ *                  taken, with a holder's reference for the taker.
+ *   completion.S2  Whoever submits, and every entry under way, has a reference to the service; it
+ *                  is freed with the last, after rota_completion_free.
+ *   completion.S3  The descriptor is readable exactly while `done` is not empty; both change under
+ *                  the lock.
  */
 #include "exec/exec_internal.h"
 #include "queue/queue_internal.h"
@@ -24,7 +24,7 @@
 
 struct rota_completion {
     rota_executor *executor;
-    rota__atomic(size_t) references; /* S2 */
+    rota__atomic(size_t) references; /* completion.S2 */
     rota__mutex lock;                /* the rest */
     rota__list under_way;
     rota__list done;
@@ -34,13 +34,13 @@ struct rota_completion {
     uint64_t rounds;
     bool is_closed;
     bool has_event;
-    rota__os_event event; /* S3 */
+    rota__os_event event; /* completion.S3 */
 };
 
 typedef struct entry {
     rota_future future; /* first: it is freed as one */
     rota__action action;
-    rota__link link; /* S1 */
+    rota__link link; /* completion.S1 */
     rota_completion *service;
     uint64_t tried; /* by a worker, in this round */
 } entry;
@@ -107,7 +107,7 @@ static void add_done(rota_completion *service, entry *ended)
     rota__list_remove(&ended->link);
     if (service->is_closed)
         return;
-    rota_future_ref(&ended->future); /* S1: the taker's */
+    rota_future_ref(&ended->future); /* completion.S1: the taker's */
     if (service->has_event && rota__list_is_empty(&service->done))
         rota__os_event_signal(&service->event);
     rota__list_append(&service->done, &ended->link);
@@ -199,7 +199,7 @@ int rota_completion_submit(rota_completion *service, const rota_call *call, rota
     mine->service = service;
     mine->tried = 0;
     rota__link_init(&mine->link);
-    rota__add_relaxed(&service->references, 1); /* S2: the caller has one */
+    rota__add_relaxed(&service->references, 1); /* completion.S2: the caller has one */
     rota__mutex_lock(&service->lock);
     rota__list_append(&service->under_way, &mine->link);
     rota__mutex_unlock(&service->lock);
@@ -324,7 +324,7 @@ int rota_completion_fd(rota_completion *service, int *fd)
         status = rota__os_event_open(&service->event);
         service->has_event = status == ROTA_OK;
         if (status == ROTA_OK && !rota__list_is_empty(&service->done))
-            rota__os_event_signal(&service->event); /* S3 */
+            rota__os_event_signal(&service->event); /* completion.S3 */
     }
     if (status == ROTA_OK)
         *fd = service->event.readable;

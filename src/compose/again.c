@@ -2,14 +2,14 @@
 /*
  * again.c - a call that is tried again when it fails, or twice when it is late.
  *
- *   Y1  An errand is there until its promise is done, and no try and no timer of it
- *       is left: each of those is one reference, and a try's body another until it
- *       has begun, as a try that is cancelled is over before its body is.
- *   Y2  A try is under way when it is in `tries`, with the lock held. Who ends the
- *       promise then cancels all that are.
- *   Y3  The executor is there until the promise is over: a try that comes later than
- *       the first becomes its guest with the lock held, unless `is_over`, which is
- *       set before the promise ends, or by the call that ends it.
+ *   again.Y1  An errand is there until its promise is done, and no try and no timer of it is left:
+ *             each of those is one reference, and a try's body another until it has begun, as a try
+ *             that is cancelled is over before its body is.
+ *   again.Y2  A try is under way when it is in `tries`, with the lock held. Who ends the promise
+ *             then cancels all that are.
+ *   again.Y3  The executor is there until the promise is over: a try that comes later than the
+ *             first becomes its guest with the lock held, unless `is_over`, which is set before the
+ *             promise ends, or by the call that ends it.
  */
 #include "compose/compose_internal.h"
 
@@ -32,7 +32,7 @@ typedef struct attempt {
 } attempt;
 
 struct errand {
-    rota__atomic(uint32_t) references; /* Y1 */
+    rota__atomic(uint32_t) references; /* again.Y1 */
     rota__atomic(bool) has_begun;      /* any try */
     rota_executor *executor;
     rota_call call;
@@ -73,7 +73,7 @@ static void *try_it(void *arg)
     rota_call call = self->call;
 
     rota__store_relaxed(&self->has_begun, true);
-    unref(self); /* Y1: the body's; it may run on when all is over */
+    unref(self); /* again.Y1: the body's; it may run on when all is over */
     return call.fn(call.arg);
 }
 
@@ -94,7 +94,7 @@ static bool leave_try(errand *self, attempt *mine, bool has_succeeded)
         decides = decides && self->tries[i].future == NULL;
     decides = (decides || has_succeeded) && !self->is_over;
     if (decides && (has_succeeded || self->is_hedge))
-        self->is_over = true; /* Y3; a retry has no timer while a try is under way */
+        self->is_over = true; /* again.Y3; a retry has no timer while a try is under way */
     rota__mutex_unlock(&self->lock);
     return decides;
 }
@@ -125,7 +125,7 @@ static void tried(rota__action *action, rota__action_queue *more)
     unref(self);
 }
 
-/* Y2. There is a place: a retry has one try at a time, a hedge two in all. */
+/* again.Y2. There is a place: a retry has one try at a time, a hedge two in all. */
 static attempt *enter(errand *self, rota_future *future, bool *is_over)
 {
     attempt *mine = self->tries;
@@ -186,7 +186,7 @@ static int begin_try(errand *self)
         rota__leave_as_guest(self->executor);
         return ROTA_ENOMEM;
     }
-    ref(ref(self)); /* Y1: the body's, and that of who hears of its end */
+    ref(ref(self)); /* again.Y1: the body's, and that of who hears of its end */
     rota__os_guarded(submit_try, watch_torn, &start);
     start.status = rota__submitted(start.future, start.status, &start.future);
     if (start.status == ROTA_OK)
@@ -213,7 +213,7 @@ static void timer_dropped(void *arg)
     unref(arg);
 }
 
-/* Y3 */
+/* again.Y3 */
 static bool becomes_guest(errand *self)
 {
     bool is_wanted;
@@ -282,7 +282,7 @@ static int schedule_in(errand *self, rota_ns delay)
     rota_future *set;
     int status;
 
-    ref(self); /* Y1: the timer's */
+    ref(self); /* again.Y1: the timer's */
     status = rota__timer_set(&call, delay, &set);
     if (status != ROTA_OK) {
         rota__sub_acq_rel(&self->references, 1); /* not the last: the caller has one */
@@ -299,7 +299,7 @@ static int schedule_next(errand *self)
 
 /* -- The end -------------------------------------------------------------- */
 
-/* Of the promise, however it came: Y2. */
+/* Of the promise, however it came: again.Y2. */
 static void over(rota__action *action, rota__action_queue *more)
 {
     errand *self = ROTA__CONTAINER(action, errand, over);

@@ -10,15 +10,15 @@
  * A stage is its own task: the step is its body, so an executor runs it like any
  * other, and it can be cancelled like any other.
  *
- *   X1  A stage holds its sources from the time it is made until its step has run,
- *       or it has ended without. It does so by pins: it is no holder of theirs.
- *   X2  The task is one reference to a stage, and each tie to a source that was not
- *       cut another. So a stage that nobody holds is there until its step has run.
- *   X3  While a stage waits it has a keeper, which hears that somebody else has
- *       ended it, cuts its ties, and gives the task's reference back. Whoever lets
- *       the stage go on takes the keeper away first.
- *   X4  Sources are let go once, by who ended the stage: its body, or who ended it
- *       without (as its argument: F4), or who passed an end on.
+ *   compose.X1  A stage holds its sources from the time it is made until its step has run, or it
+ *               has ended without. It does so by pins: it is no holder of theirs.
+ *   compose.X2  The task is one reference to a stage, and each tie to a source that was not cut
+ *               another. So a stage that nobody holds is there until its step has run.
+ *   compose.X3  While a stage waits it has a keeper, which hears that somebody else has ended it,
+ *               cuts its ties, and gives the task's reference back. Whoever lets the stage go on
+ *               takes the keeper away first.
+ *   compose.X4  Sources are let go once, by who ended the stage: its body, or who ended it without
+ *               (as its argument: future.F4), or who passed an end on.
  */
 #ifndef ROTA_COMPOSE_INTERNAL_H
 #define ROTA_COMPOSE_INTERNAL_H

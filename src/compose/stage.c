@@ -24,7 +24,7 @@ static void leave_ties(rota__ties *ties)
     rota__free(ties, sizeof *ties + ties->n * sizeof ties->tie[0]);
 }
 
-/* X4 */
+/* compose.X4 */
 static void let_sources_go(void *arg)
 {
     rota__stage *stage = arg;
@@ -49,7 +49,7 @@ static void cut(rota__tie *tie)
     if (!rota__future_remove(tie->source, &tie->action))
         return; /* it runs, and sees to this itself */
     leave_ties(ties);
-    rota__future_unpin(&stage->future); /* X2 */
+    rota__future_unpin(&stage->future); /* compose.X2 */
 }
 
 /* All that are left, with the stage and its ties held by the caller. */
@@ -125,7 +125,7 @@ static void withdraw(rota__stage *stage)
     if (!rota__future_remove(stage->source, &stage->action))
         return; /* the source is done, and what runs sees to the rest */
     cancel_owned(stage);
-    rota__future_unpin(&stage->future); /* X2: the tie */
+    rota__future_unpin(&stage->future); /* compose.X2: the tie */
 }
 
 static void withdraw_from_all(rota__stage *stage)
@@ -135,7 +135,7 @@ static void withdraw_from_all(rota__stage *stage)
     cancel_owned(stage);
 }
 
-/* X3: somebody else has ended it. */
+/* compose.X3: somebody else has ended it. */
 static void ended(rota__keeper *mine, rota_future *future)
 {
     rota__stage *stage = (rota__stage *)future;
@@ -145,7 +145,7 @@ static void ended(rota__keeper *mine, rota_future *future)
         withdraw_from_all(stage);
     else if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_ENDED) & ROTA__STAGE_TIED)
         withdraw(stage);        /* else wait_for_inner does, with which this pairs */
-    rota__future_unpin(future); /* X2: the task */
+    rota__future_unpin(future); /* compose.X2: the task */
 }
 
 static rota__keeper keeper = {.ended = ended};
@@ -156,7 +156,7 @@ static rota__keeper keeper = {.ended = ended};
 static void end_like(rota__stage *stage, rota_future *source, rota__action_queue *more)
 {
     if (rota__future_end_like(&stage->future, source, more))
-        let_sources_go(stage); /* X4 */
+        let_sources_go(stage); /* compose.X4 */
     rota__future_unpin(&stage->future);
 }
 
@@ -167,12 +167,12 @@ static void refused(rota__stage *stage, int status, rota__action_queue *more)
         return;
     }
     if (rota__future_end_failed(&stage->future, status, more))
-        let_sources_go(stage); /* X4 */
+        let_sources_go(stage); /* compose.X4 */
     rota__future_unpin(&stage->future);
 }
 
-/* The sources are done, as far as it needs them, and the keeper is gone: X3. They are held by the
-   caller, as who ends it now lets them go. True: it is the step's turn. */
+/* The sources are done, as far as it needs them, and the keeper is gone: compose.X3. They are held
+   by the caller, as who ends it now lets them go. True: it is the step's turn. */
 static bool is_for_step(rota__stage *stage, rota__action_queue *more)
 {
     rota_future *passed;
@@ -208,7 +208,7 @@ static void source_done(rota__action *action, rota__action_queue *more)
     rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
     bool goes_on = rota__future_unkeep(&stage->future) && is_for_step(stage, more);
 
-    rota__future_unpin(&stage->future); /* X2: the tie */
+    rota__future_unpin(&stage->future); /* compose.X2: the tie */
     if (goes_on)
         go_on(stage, more);
 }
@@ -242,7 +242,7 @@ static void one_done(rota__action *action, rota__action_queue *more)
                    && is_for_step(stage, more);
 
     leave_ties(ties);
-    rota__future_unpin(&stage->future); /* X2: the tie */
+    rota__future_unpin(&stage->future); /* compose.X2: the tie */
     if (goes_on)
         go_on(stage, more);
 }
@@ -265,7 +265,7 @@ static void step_torn(void *arg)
 {
     struct step *self = arg;
 
-    let_sources_go(self->stage); /* X4 */
+    let_sources_go(self->stage); /* compose.X4 */
 }
 
 static void *run_step(void *arg)
@@ -274,7 +274,7 @@ static void *run_step(void *arg)
 
     rota__os_guarded(take_step, step_torn, &self);
     if (!rota__future_is_deferred())
-        let_sources_go(self.stage); /* X4 */
+        let_sources_go(self.stage); /* compose.X4 */
     return self.result;
 }
 
@@ -304,13 +304,13 @@ rota__stage *rota__stage_new(const rota__stage_kind *kind, rota_future *source, 
         return NULL;
     stage->action.run = source_done;
     stage->source = source;
-    rota__future_pin(source); /* X1 */
+    rota__future_pin(source); /* compose.X1 */
     return stage;
 }
 
 void rota__stage_start(rota__stage *stage)
 {
-    rota__future_pin(&stage->future); /* X2 */
+    rota__future_pin(&stage->future); /* compose.X2 */
     rota__future_keep(&stage->future, &keeper);
     if (!rota__future_add(stage->source, &stage->action))
         rota__action_run(&stage->action);
@@ -346,7 +346,7 @@ static rota__ties *make_ties(rota__stage *stage, rota_future *const *sources, si
     for (size_t i = 0; i < n; i++) {
         ties->tie[i] =
             (rota__tie){.action = {.run = one_done}, .source = sources[i], .stage = stage};
-        rota__future_pin(sources[i]); /* X1 */
+        rota__future_pin(sources[i]); /* compose.X1 */
     }
     return ties;
 }
@@ -359,7 +359,7 @@ static size_t tie_all(rota__stage *stage)
     for (size_t i = 0; i < ties->n; i++) {
         if (!stage->kind->needs_all && rota__load_acquire(&ties->flags) & TAKEN)
             return i;
-        rota__future_pin(&stage->future); /* X2 */
+        rota__future_pin(&stage->future); /* compose.X2 */
         if (!rota__future_add(ties->tie[i].source, &ties->tie[i].action))
             rota__action_run(&ties->tie[i].action);
     }
@@ -392,7 +392,7 @@ static void end_tying(rota__stage *stage, size_t made)
     for (size_t i = made; i < ties->n; i++)
         leave_ties(ties);
     if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) { /* pairs with first_is_done */
-        rota__or_acq_rel(&ties->flags, CUT); /* as who ends it now finds its keeper still: X3 */
+        rota__or_acq_rel(&ties->flags, CUT); /* who ends it now finds its keeper: compose.X3 */
         cut_made(stage, made);
     }
     if (stage->kind->needs_all)
@@ -429,7 +429,7 @@ void *rota__stage_value(rota_future *source, void *value)
     return value;
 }
 
-/* Its source, from now on: X1. */
+/* Its source, from now on: compose.X1. */
 static void set_source(rota__stage *stage, rota_future *source)
 {
     let_sources_go(stage);
@@ -453,12 +453,12 @@ static void wait_for_inner(rota_future *future)
     rota_future *inner = stage->source;
 
     rota__future_pin(inner);  /* who ends the stage now lets it go */
-    rota__future_pin(future); /* X2: as the task that this was is over */
+    rota__future_pin(future); /* compose.X2: as the task that this was is over */
     rota__stage_start(stage);
     if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_TIED) & ROTA__STAGE_ENDED)
         withdraw(stage);
-    /* X3: who ended it before it was kept could not tell. It has added to the keeper's word, which
-       keep has swapped since: so this look comes after that end (keeper.c, K4). */
+    /* compose.X3: who ended it before it was kept could not tell. It has added to the keeper's
+       word, which keep has swapped since: so this look comes after that end (keeper.K4). */
     if (rota_future_is_done(future))
         rota__future_tell_keeper(future);
     rota__future_unpin(inner);

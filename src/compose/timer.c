@@ -3,13 +3,13 @@
  * timer.c - the one timer of the process, made at first use; timeouts, and executors
  * that wait before they pass a task on.
  *
- *   M1  Who uses the timer is counted before it looks for it, and until it has left.
- *       Who ends the timer hides it before it looks at the count, and frees it when
- *       there is nobody: at exit there may be threads that nobody waits for.
- *   M2  A future on its way through an executor that waits has that as its keeper, and
- *       its parcel as what comes `next`. Whoever takes it from the keeper has its task:
- *       the timer, which passes it on, or who has ended it, who stops the timer. The
- *       last user of the parcel lets go of what is left in there.
+ *   timer.M1  Who uses the timer is counted before it looks for it, and until it has left. Who ends
+ *             the timer hides it before it looks at the count, and frees it when there is nobody:
+ *             at exit there may be threads that nobody waits for.
+ *   timer.M2  A future on its way through an executor that waits has that as its keeper, and its
+ *             parcel as what comes `next`. Whoever takes it from the keeper has its task: the
+ *             timer, which passes it on, or who has ended it, who stops the timer. The last user of
+ *             the parcel lets go of what is left in there.
  */
 #include "compose/compose_internal.h"
 
@@ -25,7 +25,7 @@
 /* -- The timer ------------------------------------------------------------ */
 
 rota__atomic(rota_executor *) rota__the_timer;
-static rota__atomic(uint32_t) timer_users; /* M1 */
+static rota__atomic(uint32_t) timer_users; /* timer.M1 */
 
 /* Of a parent process, it is as if it had ended. */
 static bool is_good(rota_executor *made)
@@ -67,7 +67,7 @@ int rota__timer_set(const rota_call *call, rota_ns delay, rota_future **out)
 {
     int status = ROTA_ENOMEM;
 
-    rota__add_acq_rel(&timer_users, 1); /* M1 */
+    rota__add_acq_rel(&timer_users, 1); /* timer.M1 */
     rota_executor *ex = rota__timer();
     if (ex != NULL)
         status = rota_schedule_call(ex, call, delay, 0, out);
@@ -79,7 +79,7 @@ static bool is_left_before(rota_ns deadline)
 {
     unsigned turns = 0;
 
-    while (rota__add_acq_rel(&timer_users, 0) > 0) { /* M1; pairs with the others in either order */
+    while (rota__add_acq_rel(&timer_users, 0) > 0) { /* timer.M1; pairs in either order */
         if (rota__has_passed(deadline))
             return false;
         rota__backoff(&turns);
@@ -225,13 +225,13 @@ int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future
 typedef struct delayed {
     rota_executor *executor;
     rota_ns delay;
-    rota__keeper keeper; /* of the futures on the way: M2 */
+    rota__keeper keeper; /* of the futures on the way: timer.M2 */
     rota__mutex lock;
     size_t under_way;
     rota__lobby waiters; /* for the last of them */
 } delayed;
 
-/* M2 */
+/* timer.M2 */
 typedef struct parcel {
     delayed *from;
     uint32_t generation;
@@ -318,7 +318,7 @@ static void drop(void *mine)
     leave(mine, task != NULL ? 2 : 1);
 }
 
-/* M2: the future has ended on the way. */
+/* timer.M2: the future has ended on the way. */
 static void ended_on_the_way(rota__keeper *keeper, rota_future *future)
 {
     parcel *mine = (parcel *)(void *)rota__load_relaxed(&future->task.next);

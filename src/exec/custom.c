@@ -9,12 +9,12 @@
  *   SHUTDOWN  -> SHUTDOWN | TERMINATED   nobody is inside and, where the user
  *                                        has await_termination, that said so
  *
- *   U1  Nobody enters once SHUTDOWN is set: state and count change in one step. One place is
- *       left for the shutdown itself, so the count never overflows.
- *   U2  `drained` is completed by the last to leave after that. Who waits for
- *       the end waits for that future first.
- *   U3  Whoever completes `drained` has pinned it before: others may free the
- *       executor as soon as it is done.
+ *   custom.U1  Nobody enters once SHUTDOWN is set: state and count change in one step. One place is
+ *              left for the shutdown itself, so the count never overflows.
+ *   custom.U2  `drained` is completed by the last to leave after that. Who waits for the end waits
+ *              for that future first.
+ *   custom.U3  Whoever completes `drained` has pinned it before: others may free the executor as
+ *              soon as it is done.
  */
 #include "exec/exec_internal.h"
 
@@ -37,7 +37,7 @@ typedef struct custom {
     rota_executor executor;
     rota_executor_ops ops; /* fixed, as are the next two */
     void *self;
-    rota_future *drained;       /* U2 */
+    rota_future *drained;       /* custom.U2 */
     rota__atomic(uint32_t) ctl; /* the functions of the next section only */
 } custom;
 
@@ -52,7 +52,7 @@ static bool enter(custom *own)
 {
     uint32_t ctl = rota__load_acquire(&own->ctl);
 
-    while (!(ctl & SHUTDOWN) && (ctl & INSIDE) < INSIDE - 1) { /* U1 */
+    while (!(ctl & SHUTDOWN) && (ctl & INSIDE) < INSIDE - 1) { /* custom.U1 */
         if (rota__cas_acq_rel(&own->ctl, &ctl, ctl + 1))
             return true;
     }
@@ -64,7 +64,7 @@ static bool enter_and_shut(custom *own)
 {
     uint32_t ctl = rota__load_acquire(&own->ctl);
 
-    while (!(ctl & SHUTDOWN)) { /* U1 */
+    while (!(ctl & SHUTDOWN)) { /* custom.U1 */
         if (rota__cas_acq_rel(&own->ctl, &ctl, (ctl + 1) | SHUTDOWN))
             return true;
     }
@@ -81,8 +81,8 @@ static void leave(custom *own)
         if (rota__cas_acq_rel(&own->ctl, &ctl, ctl - 1))
             return;
     }
-    /* The last (U2): nobody else is there to change the word, and nobody enters (U1). */
-    rota__future_pin(drained); /* U3 */
+    /* The last (custom.U2): nobody else is there to change the word, and nobody enters (custom.U1). */
+    rota__future_pin(drained); /* custom.U3 */
     rota__store_release(&own->ctl, emptied);
     rota_promise_complete(drained, NULL);
     rota__future_unpin(drained);
@@ -126,7 +126,7 @@ static int call_inside(custom *own, rota_task *task)
 {
     struct call call = {.own = own, .task = task, .status = ROTA_OK};
 
-    rota__visit_begin(&call.visit, &own->executor); /* E3 */
+    rota__visit_begin(&call.visit, &own->executor); /* exec.E3 */
     rota__os_guarded(call_user, call_ended, &call);
     call_ended(&call);
     return call.status;

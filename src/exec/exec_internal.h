@@ -5,16 +5,15 @@
  * Each kind of executor begins with a rota_executor and fills in a table. What
  * can be written over that table is written once, in this folder.
  *
- *   E1  A task is one reference. execute() takes it over with ROTA_OK, and
- *       leaves it alone with any other status.
- *   E2  A task that was taken over is given, exactly once, to
- *       rota_task_run, to rota_task_discard, or to somebody who promises the
- *       same.
- *   E3  A thread that an executor cannot end without is visiting it
- *       (rota__visit_begin): it must not wait for the executor's end.
- *   E4  A submission by the library itself, of which the executor's owner does not
- *       know, is a guest's: the executor is not freed before that has left. The
- *       task may have run by then, and its end be what the owner waited for.
+ *   exec.E1  A task is one reference. execute() takes it over with ROTA_OK, and leaves it alone
+ *            with any other status.
+ *   exec.E2  A task that was taken over is given, exactly once, to rota_task_run, to
+ *            rota_task_discard, or to somebody who promises the same.
+ *   exec.E3  A thread that an executor cannot end without is visiting it (rota__visit_begin): it
+ *            must not wait for the executor's end.
+ *   exec.E4  A submission by the library itself, of which the executor's owner does not know, is a
+ *            guest's: the executor is not freed before that has left. The task may have run by
+ *            then, and its end be what the owner waited for.
  */
 #ifndef ROTA_EXEC_EXEC_INTERNAL_H
 #define ROTA_EXEC_EXEC_INTERNAL_H
@@ -41,7 +40,7 @@ void rota__look_at_oldest(rota__look *look, const rota_task *task); /* which is 
 typedef struct rota__executor_kind {
     bool
         has_queue; /* from which each worker takes one task after the other, and does nothing else */
-    int (*execute)(rota_executor *ex, rota_task *task); /* E1 */
+    int (*execute)(rota_executor *ex, rota_task *task); /* exec.E1 */
     int (*shutdown)(rota_executor *ex);
     /* What had not started goes into *drained, or, if that is NULL, is discarded, which needs no
        memory; how many that were. After ROTA_ENOMEM the next call hands it over. */
@@ -55,7 +54,7 @@ typedef struct rota__executor_kind {
 
 struct rota_executor {
     const rota__executor_kind *kind;
-    rota__atomic(uint32_t) guests; /* E4 */
+    rota__atomic(uint32_t) guests; /* exec.E4 */
     uint32_t number;               /* registry.c only, as is the rest; from 1, never another's */
     uint32_t generation;
     rota__link link;
@@ -74,7 +73,7 @@ static inline int rota__give(rota_executor *ex, rota_task *task)
     return ex->kind->execute(ex, task);
 }
 
-int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* the same; E4 */
+int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* the same; exec.E4 */
 
 /* The same; if it is run here and now, what follows from its end is appended to `more`. */
 int rota__execute_into(rota_executor *ex, rota_future *future, rota__action_queue *more);
@@ -110,7 +109,7 @@ int rota__hand_over(rota__chain *chain, rota_task_list *drained, size_t *count);
    goes there, or away. */
 int rota__submitted(rota_future *future, int status, rota_future **out);
 
-/* Ends the life of a task that has run: E2. */
+/* Ends the life of a task that has run: exec.E2. */
 void rota__task_release(rota_task *task);
 
 /* -- One task on one thread (turn.c) -------------------------------------- */

@@ -78,7 +78,7 @@ int rota_executor_free(rota_executor *ex)
 {
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (!rota_is_terminated(ex) || rota__is_visiting(ex)) /* E3: it would wait for itself */
+    if (!rota_is_terminated(ex) || rota__is_visiting(ex)) /* exec.E3: it would wait for itself */
         return ROTA_EBUSY;
     ex->kind->free(ex);
     return ROTA_OK;

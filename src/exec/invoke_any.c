@@ -6,11 +6,11 @@
  * future, when it is done, puts its entry on a stack and unparks the caller,
  * which looks at what came in the order in which it came.
  *
- *   Y1  An entry is on the stack at most once, put there by its future's
- *       action; the caller alone takes entries off, all at a time.
- *   Y2  The caller is one reference to the race's memory, each action that was
- *       added another. An action may still be at work when the caller returns.
- *   Y3  The caller's thread is pinned as long as that memory is there.
+ *   invoke_any.Y1  An entry is on the stack at most once, put there by its future's action; the
+ *                  caller alone takes entries off, all at a time.
+ *   invoke_any.Y2  The caller is one reference to the race's memory, each action that was added
+ *                  another. An action may still be at work when the caller returns.
+ *   invoke_any.Y3  The caller's thread is pinned as long as that memory is there.
  */
 #include "exec/exec_internal.h"
 
@@ -26,8 +26,8 @@ typedef struct entry {
 
 struct race {
     rota_thread *caller;
-    rota__atomic(entry *) ended;       /* Y1 */
-    rota__atomic(uint32_t) references; /* Y2 */
+    rota__atomic(entry *) ended;       /* invoke_any.Y1 */
+    rota__atomic(uint32_t) references; /* invoke_any.Y2 */
     size_t bytes;
 
     /* The rest is the caller's alone. */
@@ -49,7 +49,7 @@ static void race_unref(struct race *race)
         return;
     rota_thread *caller = race->caller;
     rota__free(race, race->bytes);
-    rota__unpin(caller); /* Y3 */
+    rota__unpin(caller); /* invoke_any.Y3 */
 }
 
 /* No task was submitted: as if there had been none. */
@@ -106,7 +106,7 @@ static void entry_ended(rota__action *action, rota__action_queue *more)
 
     (void)more;
     self->next = rota__load_relaxed(&race->ended);
-    while (!rota__cas_acq_rel(&race->ended, &self->next, self)) /* Y1; pairs with next_ended */
+    while (!rota__cas_acq_rel(&race->ended, &self->next, self)) /* invoke_any.Y1; for next_ended */
         continue;
     rota__unpark(race->caller);
     race_unref(race);
@@ -116,7 +116,7 @@ static void entry_ended(rota__action *action, rota__action_queue *more)
 static entry *next_ended(struct race *race)
 {
     if (race->seen == NULL) {
-        entry *newest = rota__swap_acquire(&race->ended, NULL); /* Y1 */
+        entry *newest = rota__swap_acquire(&race->ended, NULL); /* invoke_any.Y1 */
         while (newest != NULL) {
             entry *older = newest->next;
             newest->next = race->seen;
@@ -165,7 +165,7 @@ static int submit_next(struct race *race)
     entry *next = &race->entries[race->submitted];
 
     next->action.run = entry_ended;
-    rota__add_relaxed(&race->references, 1); /* Y2 */
+    rota__add_relaxed(&race->references, 1); /* invoke_any.Y2 */
     rota__future_add(next->future, &next->action);
     int status = rota__give(race->ex, &next->future->task);
     if (status != ROTA_OK)

@@ -2,8 +2,8 @@
 /*
  * registry.c - the executors that there are, and their names.
  *
- * In the order they were made. Who looks at one is its guest meanwhile, so that it does not go (E4), and
- * is visiting it, so that it is not waited for by who looks (E3).
+ * In the order they were made. Who looks at one is its guest meanwhile, so that it does not go
+ * (exec.E4), and is visiting it, so that it is not waited for by who looks (exec.E3).
  */
 #include "exec/exec_internal.h"
 
@@ -53,7 +53,7 @@ static void await_guests(const rota_executor *ex)
 {
     unsigned turns = 0;
 
-    while (rota__load_acquire(&ex->guests) > 0) /* E4; pairs with who leaves */
+    while (rota__load_acquire(&ex->guests) > 0) /* exec.E4; pairs with who leaves */
         rota__backoff(&turns);
 }
 
@@ -150,7 +150,7 @@ static rota_executor *next_after(uint32_t last)
             found = ex;
     }
     if (found != NULL)
-        rota__add_relaxed(&found->guests, 1); /* E4: who frees it has to leave the list first */
+        rota__add_relaxed(&found->guests, 1); /* exec.E4: who frees it leaves the list first */
     rota__mutex_unlock(&rota__process_lock);
     return found;
 }
@@ -160,7 +160,7 @@ typedef struct look {
     rota_executor_visitor *visit;
     void *ctx;
     bool goes_on;
-    rota__visit inside; /* E3 */
+    rota__visit inside; /* exec.E3 */
 } look;
 
 static void look_at(void *arg)
@@ -175,7 +175,7 @@ static void look_away(void *arg)
     look *mine = arg;
 
     rota__visit_end(&mine->inside);
-    rota__sub_release(&mine->executor->guests, 1); /* E4; pairs with await_guests */
+    rota__sub_release(&mine->executor->guests, 1); /* exec.E4; pairs with await_guests */
 }
 
 int rota_executors_visit(rota_executor_visitor *visit, void *ctx)

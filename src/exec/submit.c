@@ -13,7 +13,7 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
         return ROTA_ENOMEM;
     int status = rota__give(ex, task);
     if (status != ROTA_OK)
-        rota__plain_task_free(task); /* E1 */
+        rota__plain_task_free(task); /* exec.E1 */
     return status;
 }
 
@@ -23,7 +23,7 @@ typedef struct guest {
     rota_executor *executor;
     rota_task *task;
     int status;
-    rota__visit visit; /* E3: it may be run here */
+    rota__visit visit; /* exec.E3: it may be run here */
     rota__relay relay;
 } guest;
 
@@ -36,7 +36,7 @@ static void enter(void *arg)
 
 void rota__leave_as_guest(rota_executor *ex)
 {
-    rota__sub_release(&ex->guests, 1); /* E4; pairs with rota__executor_leave */
+    rota__sub_release(&ex->guests, 1); /* exec.E4; pairs with rota__executor_leave */
 }
 
 static void leave(void *arg)
@@ -90,7 +90,7 @@ int rota__submitted(rota_future *future, int status, rota_future **out)
             *out = future;
         return ROTA_OK;
     }
-    rota__future_refuse(future); /* E1 */
+    rota__future_refuse(future); /* exec.E1 */
     if (out != NULL)
         rota_future_unref(future);
     return status;

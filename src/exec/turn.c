@@ -133,7 +133,8 @@ static void tell(rota__turn *now)
         tell_unobserved(now);
 }
 
-/* An interrupt that the task has left is not for these (POOL-32), but for what comes after (T1). */
+/* An interrupt that the task has left is not for these (POOL-32), but for what comes after
+   (thread.T1). */
 static void tell_apart(void *arg)
 {
     rota__turn *now = arg;

@@ -2,16 +2,16 @@
 /*
  * completer.c - tasks that count what they wait for: their turn, and their end.
  *
- *   N1  A completer has one turn: FORKED, it is to come; SHARED, it has come, and
- *       the completer is run, passed over, or was completed before. One change of
- *       the word takes it from the first to the second.
- *   N2  The turn is run when the completer is not done; passed over, so that its
- *       parent is told, when it was cancelled; and skipped when it is done in any
- *       other way, of which its parent has been told.
- *   N3  Who takes the last from a count, and nobody else, goes on to the parent.
- *       After any other taking, and after a root's end, nothing is touched: the
- *       memory may be gone.
- *   N4  It ends once: DONE is added, with how it ended, to a word without DONE.
+ *   completer.N1  A completer has one turn: FORKED, it is to come; SHARED, it has come, and the
+ *                 completer is run, passed over, or was completed before. One change of the word
+ *                 takes it from the first to the second.
+ *   completer.N2  The turn is run when the completer is not done; passed over, so that its parent
+ *                 is told, when it was cancelled; and skipped when it is done in any other way, of
+ *                 which its parent has been told.
+ *   completer.N3  Who takes the last from a count, and nobody else, goes on to the parent. After
+ *                 any other taking, and after a root's end, nothing is touched: the memory may be
+ *                 gone.
+ *   completer.N4  It ends once: DONE is added, with how it ended, to a word without DONE.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -81,7 +81,7 @@ static bool has_failed(const rota_completer *c)
     return (rota__fj_state(&c->task) & FJ_FAILED) != 0;
 }
 
-/* From `c`, whose count is to be taken from. N3. */
+/* From `c`, whose count is to be taken from. completer.N3. */
 static void climb(rota_completer *c, rota_completer *caller, bool tells)
 {
     while (rota_take_pending(c) == 0) {
@@ -108,7 +108,7 @@ void rota_propagate_completion(rota_completer *c)
         climb(c, c, false);
 }
 
-/* N1: its turn, if it has not come, is not going to. */
+/* completer.N1: its turn, if it has not come, is not going to. */
 static void give_up_turn(rota_fj *task)
 {
     uintptr_t state = rota__fj_state(task);
@@ -212,7 +212,7 @@ void rota__completer_drop(rota_fj *task)
 
 /* -- Its turn ------------------------------------------------------------- */
 
-/* N2 */
+/* completer.N2 */
 static void pass_over(rota_completer *c)
 {
     if (rota_take_pending(c) == 0 && c->parent != NULL)
@@ -242,7 +242,7 @@ void rota__completer_unfork(rota_fj *task)
         continue;
 }
 
-/* N1. The state before; 0: it has come already. */
+/* completer.N1. The state before; 0: it has come already. */
 static uintptr_t begin_turn(rota_fj *task)
 {
     uintptr_t state = rota__fj_state(task);
@@ -286,7 +286,7 @@ static void compute_torn(void *arg)
     fail(mine->completer, ROTA_ECANCELED);
 }
 
-/* After it, the completer is touched only if it has failed: N3. */
+/* After it, the completer is touched only if it has failed: completer.N3. */
 static void run(rota_completer *c)
 {
     turn mine = {.completer = c};

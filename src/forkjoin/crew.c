@@ -2,24 +2,22 @@
 /*
  * crew.c - workers sleep, wake, come and go. README.md says why no wake-up is lost.
  *
- *   W1  Who sleeps is counted and in the list first, both with the lock held, and
- *       looks around once more after that. Who makes something public does so
- *       first, and then looks at the count. Both look by an atomic addition, so one
- *       of them sees the other.
- *   W2  While somebody searches nobody is woken: who searches looks at everything
- *       after it was counted. The last that ends a search with something wakes the
- *       next, if there is more, also if that is private; one that ends it without
- *       sleeps, by W1.
- *   W3  No more than `parallelism` are woken or made. Who blocks is not active, and
- *       looks around after it has stopped being so, as in W1.
- *   W4  A worker goes from sleeping to awake with the lock held, so `threads`,
- *       `guests` and the sleepers tell, with it, whether there is anybody to do
- *       anything; and only who is awake takes from the inbox.
- *   W5  While one could still be called, an owner whose deque has nothing public has
- *       a request. Who stops being active asks all after that. Who takes the last
- *       that is public, and an owner that has put its words back, look at the count
- *       and at the deque after that, and ask if both say so: of any two of these
- *       the second to add to `crowd` sees what the first has done.
+ *   crew.W1  Who sleeps is counted and in the list first, both with the lock held, and looks around
+ *            once more after that. Who makes something public does so first, and then looks at the
+ *            count. Both look by an atomic addition, so one of them sees the other.
+ *   crew.W2  While somebody searches nobody is woken: who searches looks at everything after it was
+ *            counted. The last that ends a search with something wakes the next, if there is more,
+ *            also if that is private; one that ends it without sleeps, by crew.W1.
+ *   crew.W3  No more than `parallelism` are woken or made. Who blocks is not active, and looks
+ *            around after it has stopped being so, as in crew.W1.
+ *   crew.W4  A worker goes from sleeping to awake with the lock held, so `threads`, `guests` and
+ *            the sleepers tell, with it, whether there is anybody to do anything; and only who is
+ *            awake takes from the inbox.
+ *   crew.W5  While one could still be called, an owner whose deque has nothing public has a
+ *            request. Who stops being active asks all after that. Who takes the last that is
+ *            public, and an owner that has put its words back, look at the count and at the deque
+ *            after that, and ask if both say so: of any two of these the second to add to `crowd`
+ *            sees what the first has done.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -30,7 +28,7 @@
 
 static uint64_t crowd_of(rota__fj_pool *pool)
 {
-    return rota__add_acq_rel(&pool->crowd, 0); /* W1; pairs with every change of it */
+    return rota__add_acq_rel(&pool->crowd, 0); /* crew.W1; pairs with every change of it */
 }
 
 bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd)
@@ -39,7 +37,7 @@ bool rota__crew_wants_more(const rota__fj_pool *pool, uint64_t crowd)
            || rota__crowd_get(crowd, FJ_ACTIVE) < pool->parallelism;
 }
 
-/* W2, W3 */
+/* crew.W2, crew.W3 */
 static bool needs_one(const rota__fj_pool *pool, uint64_t crowd)
 {
     return rota__crowd_get(crowd, FJ_SEARCHING) == 0
@@ -172,7 +170,7 @@ void rota__crew_join_ended(rota__fj_pool *pool)
 static void wake(rota__fj_worker *sleeper)
 {
     rota__list_remove(&sleeper->link);
-    rota__add_acq_rel(&sleeper->pool->crowd, FJ_SEARCHING + FJ_ACTIVE - FJ_SLEEPING); /* W4 */
+    rota__add_acq_rel(&sleeper->pool->crowd, FJ_SEARCHING + FJ_ACTIVE - FJ_SLEEPING); /* crew.W4 */
     rota__waiter_wake(&sleeper->waiter);
 }
 
@@ -327,7 +325,7 @@ void rota__crew_found(rota__fj_worker *worker)
     uint64_t before = rota__sub_acq_rel(&pool->crowd, FJ_SEARCHING);
 
     if (rota__crowd_get(before, FJ_SEARCHING) == 1 && rota__crew_has_more(pool))
-        rota__crew_call(pool); /* W2 */
+        rota__crew_call(pool); /* crew.W2 */
 }
 
 /* With the lock held, which it leaves. */
@@ -335,7 +333,7 @@ static bool leave_search(rota__fj_worker *worker)
 {
     rota__sub_acq_rel(&worker->pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
     rota__mutex_unlock(&worker->pool->lock);
-    rota__crew_place_is_free(worker->pool); /* W5 */
+    rota__crew_place_is_free(worker->pool); /* crew.W5 */
     return false;
 }
 
@@ -393,7 +391,7 @@ static bool stay_asleep(rota__fj_worker *worker)
 
     if (has_waited && status == ROTA_ETIMEDOUT && needs_one(worker->pool, crowd_of(worker->pool))
         && rota__crew_force(worker->pool))
-        rota__crew_call(worker->pool); /* this one or another, if there is still a place: W3 */
+        rota__crew_call(worker->pool); /* this one or another, if there is still a place: crew.W3 */
     if (status == ROTA_ETIMEDOUT)
         status = doze(worker, worker->pool->keep_alive);
     if (status == ROTA_OK)
@@ -416,10 +414,10 @@ bool rota__crew_sleep(rota__fj_worker *worker)
         return leave_search(worker); /* no memory to sleep with: who stayed awake would hold up all
                                         that waits for quiet */
     rota__list_prepend(&pool->sleepers, &worker->link);
-    before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* W1 */
+    before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* crew.W1 */
     rota__fj_settle(pool);
-    rota__crew_place_is_free(pool); /* W5: those of its search may have been answered for another */
-    /* One too many leaves it to the others, of whom each that blocks looks around later: W3. */
+    rota__crew_place_is_free(pool); /* crew.W5: its earlier requests may be used up */
+    /* One too many leaves it to the others, of whom each that blocks looks around later: crew.W3. */
     if (rota__crowd_get(before, FJ_ACTIVE) <= pool->parallelism && rota__crew_has_work(pool)) {
         get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
         return true;
@@ -463,7 +461,7 @@ rota_fj *rota__crew_steal(rota__fj_pool *pool, rota__deque *deque)
     rota_fj *entry = rota__deque_steal(deque);
 
     if (entry != NULL)
-        rota__crew_ask_for_more(pool, deque); /* W5 */
+        rota__crew_ask_for_more(pool, deque); /* crew.W5 */
     return entry;
 }
 
@@ -496,7 +494,7 @@ int rota__crew_block(rota__fj_worker *worker, bool needs_stand_in)
     if (status != ROTA_OK)
         rota__crew_unblock(worker);
     else if (rota__crew_has_more(pool))
-        rota__crew_call(pool); /* W3 */
+        rota__crew_call(pool); /* crew.W3 */
     return status == ROTA_ENOMEM ? ROTA_EAGAIN : status;
 }
 

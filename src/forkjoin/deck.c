@@ -12,23 +12,23 @@
  * one compare-and-swap, and pushing and popping private tasks needs none: after
  * Dijk and van de Pol, "Lace: Non-blocking Split Deque for Work-Stealing" (2014).
  *
- *   Q1  A slot below head belongs to the thief that raised head past it until the
- *       thief has cleared it. A thief looks into a slot only after that.
- *   Q2  A slot in [head, split) holds a task that anybody may take; it was written
- *       before split was raised past it.
- *   Q3  A slot in [split, top) is the owner's alone.
- *   Q4  The owner lowers top, and with it head and split, past stolen slots only
- *       if they are clear, when nothing else is left.
- *   Q5  `limit` and `floor` decide whether the owner takes the short way, which
- *       looks at nothing else: a push below limit, a pop above floor. Whoever
- *       wants to be heard (rota__deque_request) puts them out of reach, as does
- *       a top that moves to another chunk: both are places in the chunk of top.
- *       On the short way a pop stores top before it looks at floor.
- *   Q6  On the long way `visits` is odd. Who moves split in the owner's place sets
- *       FORCED, then makes every thread pass a barrier, and then knows by an even
- *       `visits` that has not changed that top stands still: the owner is not on
- *       the long way, and cannot be on the short one (Q5). The owner's next visit
- *       begins with a look at FORCED, which it takes away.
+ *   deck.Q1  A slot below head belongs to the thief that raised head past it until the thief has
+ *            cleared it. A thief looks into a slot only after that.
+ *   deck.Q2  A slot in [head, split) holds a task that anybody may take; it was written before
+ *            split was raised past it.
+ *   deck.Q3  A slot in [split, top) is the owner's alone.
+ *   deck.Q4  The owner lowers top, and with it head and split, past stolen slots only if they are
+ *            clear, when nothing else is left.
+ *   deck.Q5  `limit` and `floor` decide whether the owner takes the short way, which looks at
+ *            nothing else: a push below limit, a pop above floor. Whoever wants to be heard
+ *            (rota__deque_request) puts them out of reach, as does a top that moves to another
+ *            chunk: both are places in the chunk of top. On the short way a pop stores top before
+ *            it looks at floor.
+ *   deck.Q6  On the long way `visits` is odd. Who moves split in the owner's place sets FORCED,
+ *            then makes every thread pass a barrier, and then knows by an even `visits` that has
+ *            not changed that top stands still: the owner is not on the long way, and cannot be on
+ *            the short one (deck.Q5). The owner's next visit begins with a look at FORCED, which it
+ *            takes away.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -100,14 +100,14 @@ static void set_top(rota__deque *deque, uint32_t number, uint32_t chunk)
     rota_fj **start = rota__load_relaxed(&deque->chunks[chunk]);
 
     if (rota__load_relaxed(&deque->chunk) != chunk)
-        rota__deque_request(deque); /* Q5 */
+        rota__deque_request(deque); /* deck.Q5 */
     rota__store_relaxed(&deque->chunk, chunk);
     rota__store_relaxed(&deque->deck.top, start + (number - chunk_start(chunk)));
 }
 
 /* -- The owner's end ------------------------------------------------------ */
 
-/* Q6 */
+/* deck.Q6 */
 static void begin_visit(rota__deque *deque)
 {
     uint64_t shared;
@@ -152,12 +152,12 @@ bool rota__deque_push(rota__deque *deque, rota_fj *entry)
     return has_place;
 }
 
-/* Q4: it is empty. */
+/* deck.Q4: it is empty. */
 static void lower_top(rota__deque *deque, uint32_t head)
 {
     uint32_t number = head;
 
-    while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* Q1 */
+    while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* deck.Q1 */
         number--;
     if (number == head)
         return;
@@ -186,7 +186,7 @@ static rota_fj *pop(rota__deque *deque)
     while (top > head_in(shared)) {
         if (top - 1 < split_in(shared) && !reclaim(deque, &shared, top))
             continue;
-        set_top(deque, top - 1, chunk_of(top - 1)); /* Q3 */
+        set_top(deque, top - 1, chunk_of(top - 1)); /* deck.Q3 */
         return rota__load_relaxed(slot_word(deque, top - 1));
     }
     lower_top(deque, top);
@@ -203,7 +203,7 @@ rota_fj *rota__deque_pop(rota__deque *deque)
     return newest;
 }
 
-/* Q5 */
+/* deck.Q5 */
 static void set_bounds(rota__deque *deque)
 {
     uint32_t split = split_in(rota__load_relaxed(&deque->shared));
@@ -222,7 +222,7 @@ void rota__deque_close(rota__deque *deque)
     end_visit(deque);
 }
 
-/* Q2; with FORCED taken away. True: there is more now. */
+/* deck.Q2; with FORCED taken away. True: there is more now. */
 static bool raise_split(rota__deque *deque, uint64_t shared, uint32_t top)
 {
     while (split_in(shared) < top) {
@@ -259,7 +259,7 @@ bool rota__deque_publish(rota__deque *deque)
 
 rota_fj *rota__deque_steal(rota__deque *deque)
 {
-    uint64_t shared = rota__load_acquire(&deque->shared); /* pairs with open: Q2 */
+    uint64_t shared = rota__load_acquire(&deque->shared); /* pairs with open: deck.Q2 */
     uint32_t head;
     rota_fj *entry;
 
@@ -268,7 +268,7 @@ rota_fj *rota__deque_steal(rota__deque *deque)
         if (head >= split_in(shared))
             return NULL;
     } while (!rota__cas_acq_rel(&deque->shared, &shared, shared + 1)); /* head, and no more */
-    entry = *slot(deque, head);                                        /* Q1 */
+    entry = *slot(deque, head);                                        /* deck.Q1 */
     rota__store_release(slot_word(deque, head), NULL);                 /* pairs with lower_top */
     return entry;
 }
@@ -330,7 +330,7 @@ bool rota__deque_force(rota__deque *deque)
 
     if (visits % 2 != 0 || shared & FORCED)
         return false;
-    if (!rota__cas_acq_rel(&deque->shared, &shared, shared | FORCED)) /* Q6 */
+    if (!rota__cas_acq_rel(&deque->shared, &shared, shared | FORCED)) /* deck.Q6 */
         return false;
     rota__deque_request(deque);
     has_more = force(deque, visits);

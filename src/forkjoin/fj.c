@@ -2,20 +2,19 @@
 /*
  * fj.c - a task of the user's: what its words mean, and every change of them.
  *
- *   J1  A task is run by who forked it, who then stores RAN, or is taken by
- *       somebody else, who first makes it SHARED and in the end adds DONE. Who
- *       forked it cannot mistake one for the other: what is not in its deque any
- *       more was taken.
- *   J2  Only a task that is SHARED, or that came from outside, has waiters: its
- *       end is an addition to the word that has them, so none is missed. So is
- *       that of a completer. The end of any other is looked for.
- *   J3  To tell the end is the last touch of a task, which may be gone then.
- *   J4  Cancelling adds a flag that stays. It is looked at before a body runs, and
- *       when the outcome is asked for.
- *   J5  Who forks a task, takes it back or runs it itself looks at the word and then
- *       stores it, as no other thread changes it meanwhile: it is not SHARED, so it
- *       has no taker and no waiters. But for who cancels it between the two, whose
- *       flag is lost: the header says so. What was cancelled before the look is seen.
+ *   fj.J1  A task is run by who forked it, who then stores RAN, or is taken by somebody else, who
+ *          first makes it SHARED and in the end adds DONE. Who forked it cannot mistake one for the
+ *          other: what is not in its deque any more was taken.
+ *   fj.J2  Only a task that is SHARED, or that came from outside, has waiters: its end is an
+ *          addition to the word that has them, so none is missed. So is that of a completer. The
+ *          end of any other is looked for.
+ *   fj.J3  To tell the end is the last touch of a task, which may be gone then.
+ *   fj.J4  Cancelling adds a flag that stays. It is looked at before a body runs, and when the
+ *          outcome is asked for.
+ *   fj.J5  Who forks a task, takes it back or runs it itself looks at the word and then stores it,
+ *          as no other thread changes it meanwhile: it is not SHARED, so it has no taker and no
+ *          waiters. But for who cancels it between the two, whose flag is lost: the header says so.
+ *          What was cancelled before the look is seen.
  */
 #include "forkjoin/forkjoin_internal.h"
 
@@ -68,7 +67,7 @@ void rota_fj_fail(rota_fj *self, int code)
         self->priv[FJ_ERROR] = (uintptr_t)(unsigned)code;
 }
 
-/* J4. A pool that is stopped cancels what has not begun. */
+/* fj.J4. A pool that is stopped cancels what has not begun. */
 static bool may_begin(rota_fj *task, const rota__fj_worker *worker)
 {
     if (rota__fj_state(task) & FJ_CANCELLED)
@@ -98,7 +97,7 @@ static void torn_here(void *arg)
     rota_fj *task = arg;
 
     task->priv[FJ_ERROR] = (uintptr_t)(unsigned)ROTA_ECANCELED;
-    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
+    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* fj.J1, fj.J3 */
 }
 
 void rota__fj_run_own(rota_fj *task)
@@ -108,10 +107,10 @@ void rota__fj_run_own(rota_fj *task)
         return;
     }
     if (rota__fj_state(task) == 0)
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* fj.J5 */
     if (may_begin(task, rota__fj_me()))
         rota__os_guarded(run_here, torn_here, task);
-    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* J1, J3 */
+    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* fj.J1, fj.J3 */
 }
 
 bool rota__fj_end(rota_fj *task, uintptr_t flags)
@@ -122,13 +121,13 @@ bool rota__fj_end(rota_fj *task, uintptr_t flags)
         if (state & FJ_DONE)
             return false; /* a completer: who ended it woke them */
     } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state, state | flags | FJ_DONE));
-    rota__fj_wake_all((rota__fj_waiter *)(state & ~(uintptr_t)FJ_FLAGS)); /* J2 */
+    rota__fj_wake_all((rota__fj_waiter *)(state & ~(uintptr_t)FJ_FLAGS)); /* fj.J2 */
     return true;
 }
 
 static void finish(rota_fj *task)
 {
-    rota__fj_end(task, 0); /* J3 */
+    rota__fj_end(task, 0); /* fj.J3 */
 }
 
 typedef struct shared_run {
@@ -162,7 +161,7 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
         return;
     }
     rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), (uintptr_t)runner);
-    rota__fj_add(task, FJ_SHARED); /* J1; releases the runner to who helps it */
+    rota__fj_add(task, FJ_SHARED); /* fj.J1; releases the runner to who helps it */
     if (may_begin(task, runner)) {
         rota__execution_begin(&run.execution, NULL);
         run.execution.may_fail = false;
@@ -232,7 +231,7 @@ static bool prepare(rota_fj *task)
         return rota__completer_prepare(task);
     if (state != 0)
         return false;
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* fj.J5 */
     return true;
 }
 
@@ -258,9 +257,9 @@ void rota_fork(rota_fj *task)
 
     if (ROTA__LIKELY(top < rota__load_relaxed(&deck->limit) && task != NULL && task->run != NULL
                      && rota__load_relaxed(rota__fj_word(task, FJ_STATE)) == 0)) {
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* J5 */
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* fj.J5 */
         rota__store_relaxed((rota__atomic(rota_fj *) *)(void *)top, task);
-        rota__store_release(&deck->top, top + 1); /* for who forces: deck.c, Q6 */
+        rota__store_release(&deck->top, top + 1); /* for who forces: deck.Q6 */
     } else {
         rota__fork_slow(task);
     }
@@ -268,7 +267,7 @@ void rota_fork(rota_fj *task)
 
 /* -- Joining -------------------------------------------------------------- */
 
-/* deck.c, Q5: the short way. */
+/* deck.Q5: the short way. */
 static bool take_back(rota_fj *task)
 {
     rota__deck *deck = rota__fj_deck();
@@ -349,7 +348,7 @@ bool rota__unfork_slow(rota_fj *task)
     if (rota__is_counted(task))
         rota__completer_unfork(task);
     else
-        rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* J5 */
+        rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* fj.J5 */
     return true;
 }
 
@@ -357,7 +356,7 @@ bool rota_unfork(rota_fj *task)
 {
     if (!take_back(task))
         return rota__unfork_slow(task);
-    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* J5 */
+    rota__store_relaxed(rota__fj_word(task, FJ_STATE), 0); /* fj.J5 */
     return true;
 }
 

@@ -83,7 +83,7 @@ void rota__fj_drop(rota_fj *task);
 
 void rota__fj_add(rota_fj *task, uintptr_t flags);
 
-/* Adds them to what is not done yet, and wakes those who wait; fj.c, J3. False: it was done. */
+/* Adds them to what is not done yet, and wakes those who wait; fj.J3. False: it was done. */
 bool rota__fj_end(rota_fj *task, uintptr_t flags);
 
 static inline bool rota__fj_is_fresh(const rota_fj *task)

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 
-/* How many do anything, or are about to (crew.c, W4). */
+/* How many do anything, or are about to (crew.W4). */
 unsigned rota__fj_count_busy(const rota__fj_pool *pool)
 {
     uint64_t crowd = rota__load_relaxed(&pool->crowd);

@@ -40,7 +40,7 @@ static bool get_in_line(rota_fj *task, rota__fj_waiter *mine)
     return true;
 }
 
-/* fj.c, J2: its end is not told, or there is no memory to wait with. */
+/* fj.J2: its end is not told, or there is no memory to wait with. */
 static void look_until_done(const rota_fj *task, bool until_shared)
 {
     unsigned turns = 0;

@@ -94,7 +94,7 @@ void rota__fj_answer(rota__fj_worker *worker)
     if (!rota__deque_has_public(&worker->deque) && !rota__deque_publish(&worker->deque))
         return;
     rota__crew_call(pool);
-    rota__crew_ask_for_more(pool, &worker->deque); /* W5: somebody may have taken it already */
+    rota__crew_ask_for_more(pool, &worker->deque); /* crew.W5: somebody may have taken it already */
 }
 
 static void task_ended(rota__turn *turn)
@@ -370,7 +370,7 @@ static void leave_torn(void *arg)
         return;
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
-    rota__visit_begin(&visit, &worker->pool->executor); /* E3: until it has left */
+    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3: until it has left */
     forget_stack(worker);
     give_away(worker);
     rota__sub_acq_rel(&worker->pool->crowd,
@@ -411,7 +411,7 @@ void rota__fj_worker_main(void *arg)
     rota__visit visit;
 
     join_thread_before(worker);
-    rota__visit_begin(&visit, &worker->pool->executor); /* E3 */
+    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3 */
     present(worker);
     rota__os_guarded(work, leave_torn, worker);
     leave(worker);

@@ -7,11 +7,11 @@
  * the end another. Taking out one from the middle needs both neighbours, so
  * it locks the stack for that moment: the lowest bit of the word.
  *
- *   N1  DONE is the last value of the word. Who stored it has all actions.
- *   N2  While LOCKED is set only who set it changes the word or a link.
- *   N3  action->previous is NULL or right. If it is right, so is that of every
- *       action further down. It becomes so when somebody first needs it, which
- *       makes taking one out cheap, however many there are: a link is set once.
+ *   actions.N1  DONE is the last value of the word. Who stored it has all actions.
+ *   actions.N2  While LOCKED is set only who set it changes the word or a link.
+ *   actions.N3  action->previous is NULL or right. If it is right, so is that of every action
+ *               further down. It becomes so when somebody first needs it, which makes taking one
+ *               out cheap, however many there are: a link is set once.
  */
 #include "future/future_internal.h"
 
@@ -39,7 +39,7 @@ static uintptr_t move_word(rota_future *future, uintptr_t (*next_word)(uintptr_t
     unsigned turns = 0;
 
     while (word != DONE) {
-        if (word & LOCKED) { /* N2 */
+        if (word & LOCKED) { /* actions.N2 */
             rota__backoff(&turns);
             word = rota__load_acquire(&future->actions);
         } else if (rota__cas_acq_rel(&future->actions, &word, next_word(word, arg))) {
@@ -61,7 +61,7 @@ static uintptr_t put_on_top(uintptr_t word, void *arg)
 
 bool rota__future_add(rota_future *future, rota__action *action)
 {
-    action->previous = NULL; /* N3 */
+    action->previous = NULL; /* actions.N3 */
     return move_word(future, put_on_top, action) != DONE;
 }
 
@@ -76,7 +76,7 @@ static uintptr_t lock(uintptr_t word, void *arg)
 static void link_back(rota__action *newest)
 {
     for (rota__action *action = newest; action->next != NULL; action = action->next) {
-        if (action->next->previous == action) /* N3: and so are the rest */
+        if (action->next->previous == action) /* actions.N3: and so are the rest */
             break;
         action->next->previous = action;
     }
@@ -96,7 +96,7 @@ bool rota__future_remove(rota_future *future, rota__action *action)
     else
         action->previous->next = action->next;
     if (action->next != NULL)
-        action->next->previous = action->previous; /* N3; NULL if that is the newest now */
+        action->next->previous = action->previous; /* actions.N3; NULL if that is the newest now */
     rota__store_release(&future->actions, (uintptr_t)newest); /* unlocks; pairs with move_word */
     return true;
 }
@@ -130,7 +130,7 @@ static void append(rota__action_queue *queue, rota__action_queue added)
 
 void rota__future_collect(rota_future *future, rota__action_queue *queue)
 {
-    rota__action *action = newest_in(move_word(future, close_for_good, NULL)); /* N1 */
+    rota__action *action = newest_in(move_word(future, close_for_good, NULL)); /* actions.N1 */
     rota__action_queue oldest_first = {NULL, NULL};
 
     while (action != NULL) {

@@ -10,7 +10,7 @@
 
 /*
  * The word `counts`: references in the lower half, holders in the upper one, which have one
- * reference together (F5). In one word, so that one look tells both.
+ * reference together (future.F5). In one word, so that one look tells both.
  */
 #define REFERENCE UINT64_C(1)
 #define HOLDER    (UINT64_C(1) << 32)
@@ -104,7 +104,7 @@ rota_future *rota_future_ref(rota_future *future)
                  "rota_future_ref of a future that is gone");
     /* One that no one holds any more is lent by a hook or a handler: held anew. */
     if (rota__add_relaxed(&future->task.counts, HOLDER) < HOLDER)
-        rota__future_pin(future); /* F5 */
+        rota__future_pin(future); /* future.F5 */
     return future;
 }
 
@@ -128,7 +128,7 @@ void rota_future_unref(rota_future *future)
     if (rota__sub_acq_rel(&future->task.counts, HOLDER) >= 2 * HOLDER)
         return;
     if (is_promise(future))
-        rota_future_cancel(future); /* F5; without effect if it is done */
+        rota_future_cancel(future); /* future.F5; without effect if it is done */
     rota__future_unpin(future);
 }
 
@@ -159,10 +159,10 @@ static bool ended(rota_future *future, future_end end)
     if (end == FUTURE_TOO_LATE)
         return false;
     if (end == FUTURE_WAS_PENDING)
-        rota__future_tell_keeper(future); /* F6; first: who waits for the end finds it gone */
+        rota__future_tell_keeper(future); /* future.F6: before any waiter sees the end */
     rota__future_finish(future);
     if (end == FUTURE_WAS_PENDING)
-        rota__future_discard_argument(future); /* F4 */
+        rota__future_discard_argument(future); /* future.F4 */
     return true;
 }
 

@@ -5,22 +5,20 @@
  * One object is the task, its state, its outcome and the list of what is to
  * happen when it is done: threads that wait, and actions.
  *
- *   F1  `state` has one home, future_state.h. Whoever moves it out of NEW has
- *       won, alone writes the outcome, and then calls rota__future_finish.
- *   F2  The outcome is read only once the state is past COMPLETING.
- *   F3  A task's body begins only after its runner has claimed the state, in
- *       one step with seeing it NEW; so it begins at most once, and never
- *       after the future is done.
- *   F4  Whoever ends a future that nobody runs, discards its argument. If
- *       somebody runs it, the body deals with its argument, and nobody
- *       discards it; except that of a periodic task, which its runner discards
- *       when it finds after the run that no other will follow.
- *   F5  The holders share one reference, the task in an executor's hands is
- *       one, and whoever works on a future without holding it pins one. The
- *       storage goes with the last. A promise that no holder is left to
- *       complete is cancelled.
- *   F6  Whoever ends a future that nobody runs tells its keeper, if it has one,
- *       which is there until that returns: keeper.c.
+ *   future.F1  `state` has one home, future_state.h. Whoever moves it out of NEW has won, alone
+ *              writes the outcome, and then calls rota__future_finish.
+ *   future.F2  The outcome is read only once the state is past COMPLETING.
+ *   future.F3  A task's body begins only after its runner has claimed the state, in one step with
+ *              seeing it NEW; so it begins at most once, and never after the future is done.
+ *   future.F4  Whoever ends a future that nobody runs, discards its argument. If somebody runs it,
+ *              the body deals with its argument, and nobody discards it; except that of a periodic
+ *              task, which its runner discards when it finds after the run that no other will
+ *              follow.
+ *   future.F5  The holders share one reference, the task in an executor's hands is one, and whoever
+ *              works on a future without holding it pins one. The storage goes with the last. A
+ *              promise that no holder is left to complete is cancelled.
+ *   future.F6  Whoever ends a future that nobody runs tells its keeper, if it has one, which is
+ *              there until that returns: keeper.c.
  */
 #ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
 #define ROTA_FUTURE_FUTURE_INTERNAL_H
@@ -42,7 +40,7 @@ struct rota_future {
     rota_task task;                      /* first: a future is a task */
     rota__atomic(uintptr_t) state;       /* future_state.h only */
     rota__atomic(uintptr_t) actions;     /* actions.c only */
-    void *result;                        /* F2; as is task.error */
+    void *result;                        /* future.F2; as is task.error */
     rota__atomic(uintptr_t) free_result; /* the function, or 0 */
     rota__atomic(rota__event *) event;   /* event.c only; made on demand */
     rota__atomic(uintptr_t) keeper;      /* keeper.c only */
@@ -86,10 +84,10 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size);
 
 bool rota__future_is_held(const rota_future *future); /* at this moment */
 
-void rota__future_pin(rota_future *future); /* F5 */
+void rota__future_pin(rota_future *future); /* future.F5 */
 void rota__future_unpin(rota_future *future);
 
-/* discard(arg), if the call has one (F4). */
+/* discard(arg), if the call has one (future.F4). */
 void rota__future_discard_argument(rota_future *future);
 
 /* Frees a result of the body's, if it is the future's and not that of the one that made it. */
@@ -179,7 +177,7 @@ bool rota__future_remove(rota_future *future, rota__action *action);
 
 /*
  * What follows from being done: wakes all who wait, and appends the actions to
- * `queue` in the order in which they were added. Once, by who won F1.
+ * `queue` in the order in which they were added. Once, by who won future.F1.
  */
 void rota__future_collect(rota_future *future, rota__action_queue *queue);
 
@@ -211,7 +209,7 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper);
 bool rota__future_unkeep(rota_future *future); /* false: it was not kept, or its keeper is told */
 bool rota__future_unkeep_from(rota_future *future, const rota__keeper *keeper); /* or another's */
 
-void rota__future_tell_keeper(rota_future *future); /* F6 */
+void rota__future_tell_keeper(rota_future *future); /* future.F6 */
 
 /* The keeper keeps nothing any more: waits until nobody is inside, and it can be freed. */
 void rota__keeper_close(rota__keeper *keeper);

@@ -17,12 +17,12 @@
  * All but the first two keep the runner, which takes itself out by leave when
  * its body has ended, whatever the phase is by then.
  *
- *   S1  The runner does not leave while the phase is INTERRUPTING: who
- *       interrupts uses its execution, which lies on the runner's stack.
- *   S2  Only who made it COMPLETING or INTERRUPTING moves it on, and does so
- *       at once: others wait that out with rota__backoff.
- *   S3  A store to a phase above COMPLETING releases the outcome; every reader
- *       of an outcome has read such a phase with acquire.
+ *   future_state.S1  The runner does not leave while the phase is INTERRUPTING: who interrupts uses
+ *                    its execution, which lies on the runner's stack.
+ *   future_state.S2  Only who made it COMPLETING or INTERRUPTING moves it on, and does so at once:
+ *                    others wait that out with rota__backoff.
+ *   future_state.S3  A store to a phase above COMPLETING releases the outcome; every reader of an
+ *                    outcome has read such a phase with acquire.
  */
 #ifndef ROTA_FUTURE_FUTURE_STATE_H
 #define ROTA_FUTURE_FUTURE_STATE_H
@@ -56,10 +56,10 @@ static inline rota__execution *future_runner_in(uintptr_t state)
 
 static inline uintptr_t future_state_load(const rota_future *future)
 {
-    return rota__load_acquire(&future->state); /* S3 */
+    return rota__load_acquire(&future->state); /* future_state.S3 */
 }
 
-/* The state; COMPLETING is waited out (S2). */
+/* The state; COMPLETING is waited out (future_state.S2). */
 static inline uintptr_t future_state_settled(const rota_future *future)
 {
     unsigned turns = 0;
@@ -87,7 +87,7 @@ static inline bool future_claim(rota_future *future, rota__execution *runner)
 /* What the transition out of NEW found, and what its caller has to do. */
 typedef enum future_end {
     FUTURE_TOO_LATE,    /* done already: nothing */
-    FUTURE_WAS_PENDING, /* nobody runs it: finish, and discard the argument (F4) */
+    FUTURE_WAS_PENDING, /* nobody runs it: finish, and discard the argument (future.F4) */
     FUTURE_WAS_RUNNING, /* finish; the runner sees to the argument */
 } future_end;
 
@@ -111,13 +111,14 @@ static inline future_end future_begin_completing(rota_future *future)
 static inline void future_end_completing(rota_future *future, future_phase outcome)
 {
     ROTA__ASSERT(outcome == FUTURE_NORMAL || outcome == FUTURE_FAILED);
-    rota__add_release(&future->state, (uintptr_t)outcome - FUTURE_COMPLETING); /* S3 */
+    rota__add_release(&future->state, (uintptr_t)outcome - FUTURE_COMPLETING); /* future_state.S3 */
 }
 
-/* The same by the runner itself, which leaves with it: nobody else writes the word now (S2). */
+/* The same by the runner itself, which leaves with it: nobody else writes the word now
+   (future_state.S2). */
 static inline void future_end_completing_and_leave(rota_future *future, future_phase outcome)
 {
-    rota__store_release(&future->state, (uintptr_t)outcome); /* S3 */
+    rota__store_release(&future->state, (uintptr_t)outcome); /* future_state.S3 */
 }
 
 static inline future_end future_cancel(rota_future *future)
@@ -141,7 +142,7 @@ static inline future_end future_begin_interrupting(rota_future *future, rota__ex
 
 static inline void future_end_interrupting(rota_future *future)
 {
-    /* Release: pairs with the acquire in leave, after which the runner is gone (S1). */
+    /* Release: pairs with the acquire in leave, after which the runner is gone (future_state.S1). */
     rota__add_release(&future->state, (uintptr_t)FUTURE_INTERRUPTED - FUTURE_INTERRUPTING);
 }
 
@@ -152,7 +153,7 @@ static inline future_phase future_leave(rota_future *future)
     unsigned turns = 0;
 
     for (;;) {
-        if (future_phase_in(seen) == FUTURE_INTERRUPTING) { /* S1 */
+        if (future_phase_in(seen) == FUTURE_INTERRUPTING) { /* future_state.S1 */
             rota__backoff(&turns);
             seen = future_state_load(future);
         } else if (rota__cas_acq_rel(&future->state, &seen, seen & FUTURE_PHASE_MASK)) {

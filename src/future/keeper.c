@@ -6,17 +6,17 @@
  * keeps nothing; a thread that ends a future must not be on its way to it then.
  * So it comes in two steps:
  *
- *   K1  A keeper is there while a word has its address: whoever takes the word
- *       back, by unkeep, is inside the keeper, or keeps it there otherwise.
- *   K2  Who wants to enter sets BUSY beside the address, which unkeep waits out,
- *       counts itself in, and then takes the word back: a few instructions.
- *   K3  Who is counted in is waited for before the keeper is freed, and touches it
- *       as the last thing when it counts itself out.
- *   K4  Who keeps a future looks at its state after that, and who ends it looks at
- *       the word after that: both change the word, so one of them sees the other.
- *       If the look at the word, an addition of 0, comes first, the swap acquires the
- *       end with it. An acquiring load in its place might come before the state has
- *       changed for others, and would leave nothing to be acquired.
+ *   keeper.K1  A keeper is there while a word has its address: whoever takes the word back, by
+ *              unkeep, is inside the keeper, or keeps it there otherwise.
+ *   keeper.K2  Who wants to enter sets BUSY beside the address, which unkeep waits out, counts
+ *              itself in, and then takes the word back: a few instructions.
+ *   keeper.K3  Who is counted in is waited for before the keeper is freed, and touches it as the
+ *              last thing when it counts itself out.
+ *   keeper.K4  Who keeps a future looks at its state after that, and who ends it looks at the word
+ *              after that: both change the word, so one of them sees the other. If the look at the
+ *              word, an addition of 0, comes first, the swap acquires the end with it. An acquiring
+ *              load in its place might come before the state has changed for others, and would
+ *              leave nothing to be acquired.
  */
 #include "future/future_internal.h"
 
@@ -24,17 +24,17 @@
 
 void rota__future_keep(rota_future *future, rota__keeper *keeper)
 {
-    rota__swap_acq_rel(&future->keeper, (uintptr_t)keeper); /* K4; pairs with tell_keeper */
+    rota__swap_acq_rel(&future->keeper, (uintptr_t)keeper); /* keeper.K4; pairs with tell_keeper */
 }
 
 /* `only` this keeper takes it back; 0: whichever it is. */
 static bool take_back(rota_future *future, uintptr_t only)
 {
-    uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of K2 */
+    uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of keeper.K2 */
     unsigned turns = 0;
 
     while (word != 0 && (only == 0 || (word & ~BUSY) == only)) {
-        if (word & BUSY) { /* K2 */
+        if (word & BUSY) { /* keeper.K2 */
             rota__backoff(&turns);
             word = rota__load_acquire(&future->keeper);
         } else if (rota__cas_acq_rel(&future->keeper, &word, 0)) {
@@ -56,15 +56,15 @@ bool rota__future_unkeep_from(rota_future *future, const rota__keeper *keeper)
 
 void rota__future_tell_keeper(rota_future *future)
 {
-    uintptr_t word = rota__add_acq_rel(&future->keeper, 0); /* K4; pairs with keep */
+    uintptr_t word = rota__add_acq_rel(&future->keeper, 0); /* keeper.K4; pairs with keep */
     rota__keeper *keeper = (rota__keeper *)word;
 
     if (word == 0 || word & BUSY || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))
         return;                              /* nobody has it, or not any more */
     rota__add_relaxed(&keeper->guests, 1);   /* seen by close, after unkeep: */
-    rota__store_release(&future->keeper, 0); /* K2 */
+    rota__store_release(&future->keeper, 0); /* keeper.K2 */
     keeper->ended(keeper, future);
-    rota__sub_release(&keeper->guests, 1); /* K3; pairs with close */
+    rota__sub_release(&keeper->guests, 1); /* keeper.K3; pairs with close */
 }
 
 void rota__keeper_close(rota__keeper *keeper)

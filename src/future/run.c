@@ -98,7 +98,7 @@ static void leave(struct future_run *self, rota_future *future, int error)
     } else if (self->pending) {
         self->after(future);
     } else {
-        rota__future_discard_argument(future); /* which it was to need later: F4 */
+        rota__future_discard_argument(future); /* which it was to need later: future.F4 */
     }
 }
 
@@ -121,7 +121,7 @@ static void body_ended(rota__run *run)
     if (self->value_of != NULL)
         rota__future_unpin(self->value_of);
     if (future->task.periodic && !self->pending)
-        rota__future_discard_argument(future); /* F4 */
+        rota__future_discard_argument(future); /* future.F4 */
 }
 
 /* -- Handing on ----------------------------------------------------------- */
@@ -166,7 +166,7 @@ static bool run_body(rota_future *future, bool once, rota__action_queue *more)
     self.more = more;
     self.pending = false;
     rota__execution_begin(&self.run.execution, future);
-    if (!future_claim(future, &self.run.execution)) { /* F3 */
+    if (!future_claim(future, &self.run.execution)) { /* future.F3 */
         rota__execution_end(&self.run.execution);
         return false;
     }

@@ -107,7 +107,7 @@ void rota__tally_add(rota__tally *tally, rota_ns time)
 
     if (time < 0)
         time = 0;
-    rota__store_relaxed(bucket, rota__load_relaxed(bucket) + 1); /* B1 */
+    rota__store_relaxed(bucket, rota__load_relaxed(bucket) + 1); /* observe.B1 */
     rota__store_relaxed(&tally->sum, rota__load_relaxed(&tally->sum) + (uint64_t)time);
     if (time > rota__load_relaxed(&tally->max))
         rota__store_relaxed(&tally->max, time);

@@ -2,9 +2,10 @@
 /*
  * http.c - reads the head of a request, and writes that of an answer.
  *
- *   H1  What is read lies below `end`; a look at a byte comes after a look whether it is there.
- *   H2  A status is answered only for what no further byte could mend. So the same head gets the
- *       same answer in one piece and byte by byte.
+ *   http.H1  What is read lies below `end`; a look at a byte comes after a look whether it is
+ *            there.
+ *   http.H2  A status is answered only for what no further byte could mend. So the same head gets
+ *            the same answer in one piece and byte by byte.
  */
 #include "observe/http.h"
 
@@ -82,7 +83,7 @@ static rota__http_part take(struct reader *reader, bool (*is_kind)(char c))
 {
     rota__http_part part = {reader->at, 0};
 
-    while (reader->at < reader->end && is_kind(*reader->at)) /* H1 */
+    while (reader->at < reader->end && is_kind(*reader->at)) /* http.H1 */
         reader->at++;
     part.size = (size_t)(reader->at - part.text);
     return part;
@@ -93,7 +94,7 @@ static int expect(struct reader *reader, const char *text)
 {
     for (; *text != '\0'; text++) {
         if (reader->at == reader->end)
-            return ROTA__HTTP_MORE;
+            return ROTA__HTTP_MORE; /* http.H2: the next byte may be right */
         if (*reader->at != *text)
             return ROTA__HTTP_BAD;
         reader->at++;

@@ -8,7 +8,7 @@
 
 enum { MOST = ROTA__FIRST_NAME + ROTA_OBSERVED_NAMES };
 
-static char names[MOST][ROTA_NAME_SIZE] = {"", "other"}; /* written once, under the lock */
+static char names[MOST][ROTA_NAME_SIZE] = {"", "other"}; /* observe.B4: each is written once */
 static uint32_t count = ROTA__FIRST_NAME;
 
 /* As much as fits, in whole characters; what is none, or one that controls, is a question mark. */

@@ -15,14 +15,14 @@
  *   watchdog.c    a thread that looks for what takes too long
  *   http.c, page.c, page_answer.c, page_html.c, socket.c   figures for a browser
  *
- *   B1  A record has one owner, the thread that uses it, which alone writes to it; but for what is
- *       marked as under the lock, and that who begins to watch clears `awaited`. Others read its
- *       atomics at any time.
- *   B2  Records, cells and rings are linked, and cells given another meaning, with
- *       rota__process_lock held; who reads more than one word of them holds it, too.
- *   B3  A record that its thread has left goes to the next thread that needs one, with its counts: so
- *       there are never more than there were threads at a time.
- *   B4  What a record points to is good for ever: names, and cells as long as their record.
+ *   observe.B1  A record has one owner, the thread that uses it, which alone writes to it; but for
+ *               what is marked as under the lock, and that who begins to watch clears `awaited`.
+ *               Others read its atomics at any time.
+ *   observe.B2  Records, cells and rings are linked, and cells given another meaning, with
+ *               rota__process_lock held; who reads more than one word of them holds it, too.
+ *   observe.B3  A record that its thread has left goes to the next thread that needs one, with its
+ *               counts: so there are never more than there were threads at a time.
+ *   observe.B4  What a record points to is good for ever: names, and cells as long as their record.
  */
 #ifndef ROTA_OBSERVE_INTERNAL_H
 #define ROTA_OBSERVE_INTERNAL_H
@@ -69,7 +69,7 @@ const char *rota__name_of(uint32_t number);
 /* Tasks of one name in one executor, as one thread has run them. */
 typedef struct rota__cell {
     struct rota__cell *next;
-    uint32_t executor; /* its number; changed under the lock: B2 */
+    uint32_t executor; /* its number; changed under the lock: observe.B2 */
     uint32_t name;
     uint32_t session;                   /* of the recorder that noted it last, or 0; the owner's */
     char executor_name[ROTA_NAME_SIZE]; /* when this was made */

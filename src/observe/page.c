@@ -2,18 +2,18 @@
 /*
  * page.c - a small HTTP server for the page: one thread, a few connections, one answer for each.
  *
- *   V1  `phase` says whose `server` is: the starter's while STARTING, the server's own thread's from
- *       then on, and the stopper's after it has joined that. It carries the generation it was
- *       written in: to a child of fork(2) all is NONE.
- *   V2  Only the server's thread opens, uses and closes sockets. The threads of users do nothing in
- *       which they could be cancelled.
- *   V3  That thread waits in poll and nowhere else, and not beyond the nearest deadline. Each
- *       connection has one, and gets one read or write a round: none can hold up another.
- *   V4  Nobody gets more than is set aside: as many connections as there are places, as much head as
- *       fits into one, and an answer as long as it is sent.
- *   V5  While `opening` is OPEN, a descriptor that is noted here is one of the server's: it is noted
- *       after it was opened, and no more before it is closed. A child of fork closes them, as the
- *       port would stay taken otherwise.
+ *   page.V1  `phase` says whose `server` is: the starter's while STARTING, the server's own
+ *            thread's from then on, and the stopper's after it has joined that. It carries the
+ *            generation it was written in: to a child of fork(2) all is NONE.
+ *   page.V2  Only the server's thread opens, uses and closes sockets. The threads of users do
+ *            nothing in which they could be cancelled.
+ *   page.V3  That thread waits in poll and nowhere else, and not beyond the nearest deadline. Each
+ *            connection has one, and gets one read or write a round: none can hold up another.
+ *   page.V4  Nobody gets more than is set aside: as many connections as there are places, as much
+ *            head as fits into one, and an answer as long as it is sent.
+ *   page.V5  While `opening` is OPEN, a descriptor that is noted here is one of the server's: it is
+ *            noted after it was opened, and no more before it is closed. A child of fork closes
+ *            them, as the port would stay taken otherwise.
  */
 #include "observe/page.h"
 
@@ -73,7 +73,7 @@ static uint32_t word_of(uint32_t of_phase)
 
 static uint32_t phase_in(uint32_t word)
 {
-    return word - word % PHASES == word_of(0) ? word % PHASES : NONE; /* V1 */
+    return word - word % PHASES == word_of(0) ? word % PHASES : NONE; /* page.V1 */
 }
 
 static void enter(uint32_t next)
@@ -87,7 +87,7 @@ static void enter(uint32_t next)
 static void leave(connection *it)
 {
     rota__page_answer_end(&it->answer);
-    rota__close(&it->fd); /* V5 */
+    rota__close(&it->fd); /* page.V5 */
     it->state = FREE;
 }
 
@@ -160,7 +160,7 @@ static void answer(connection *it, const rota__http_request *request)
 
 static void read_some(connection *it)
 {
-    long got = rota__receive(it->fd, it->head + it->got, sizeof it->head - it->got); /* V4 */
+    long got = rota__receive(it->fd, it->head + it->got, sizeof it->head - it->got); /* page.V4 */
     rota__http_request request;
 
     if (got < 0 && rota__is_passing(errno))
@@ -214,7 +214,7 @@ static void accept_some(void)
     }
 }
 
-/* What there is to wait for, and until when (V3). */
+/* What there is to wait for, and until when (page.V3). */
 static rota_ns prepare(struct pollfd *polled)
 {
     rota_ns nearest = ROTA_FOREVER;
@@ -277,14 +277,14 @@ static void set_opening(uint32_t to)
 static void server_main(void *arg)
 {
     (void)arg;
-    server.listener = rota__listen(&server.address, &server.port); /* V2 */
+    server.listener = rota__listen(&server.address, &server.port); /* page.V2 */
     server.error = errno;
     set_opening(server.listener >= 0 ? OPEN : CLOSED);
     if (server.listener < 0)
         return;
     while (phase_in(rota__load_acquire(&phase)) != STOPPING) /* pairs with rota_page_stop */
         serve();
-    rota__store_release(&server.opening, CLOSED); /* V5 */
+    rota__store_release(&server.opening, CLOSED); /* page.V5 */
     for (int i = 0; i < PLACES; i++)
         leave(&server.places[i]);
     rota__close(&server.listener);
@@ -296,7 +296,7 @@ static bool is_watching;
 
 static void in_child(void)
 {
-    if (rota__load_acquire(&server.opening) != OPEN) /* V5 */
+    if (rota__load_acquire(&server.opening) != OPEN) /* page.V5 */
         return;
     rota__store_release(&server.opening, CLOSED);
     for (int i = 0; i < PLACES; i++) {
@@ -391,7 +391,7 @@ int rota_page_start(const rota_page_options *options, unsigned *port)
         return ROTA_EINVAL;
     if (phase_in(seen) != NONE || !rota__cas_acquire(&phase, &seen, word_of(STARTING)))
         return ROTA_EBUSY;
-    server = (struct server){.address = address, .listener = -1}; /* V1 */
+    server = (struct server){.address = address, .listener = -1}; /* page.V1 */
     int status = start();
     int error = server.error;
     if (status == ROTA_OK && port != NULL)

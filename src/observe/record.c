@@ -26,7 +26,7 @@ static bool has(rota__mode mode)
 
 /* -- A thread's record ---------------------------------------------------- */
 
-/* B3 */
+/* observe.B3 */
 static void leave(rota__trace_record *trace)
 {
     rota__record *record = ROTA__CONTAINER(trace, rota__record, trace);

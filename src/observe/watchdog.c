@@ -5,10 +5,11 @@
  * It reads what threads write of themselves (record.c). What it finds is copied with the lock held, and
  * told without.
  *
- *   L1  A task is told of once for each run: a run is known by when it began.
- *   L2  A queue is told of once, until its first was seen to be young again.
- *   L3  A cycle counts only if nobody in it has done anything since the look before: threads change
- *       what they run and wait for one after the other, and a cycle may seem to be there between.
+ *   watchdog.L1  A task is told of once for each run: a run is known by when it began.
+ *   watchdog.L2  A queue is told of once, until its first was seen to be young again.
+ *   watchdog.L3  A cycle counts only if nobody in it has done anything since the look before:
+ *                threads change what they run and wait for one after the other, and a cycle may
+ *                seem to be there between.
  */
 #include "observe/observe_internal.h"
 
@@ -69,7 +70,7 @@ static bool is_long(const watchdog *self, rota__record *record, uint32_t at, fou
     if (!runs || age < self->options.longest_task || running->told == begun
         || rota__load_acquire(&record->changes) != changes)
         return false;
-    running->told = begun; /* L1 */
+    running->told = begun; /* watchdog.L1 */
     describe(one, ROTA_ALARM_TASK, record, cell, age);
     return true;
 }
@@ -120,7 +121,7 @@ static bool look_at_queue(rota_executor *ex, void *arg)
     if (age < self->options.oldest_queued)
         ex->is_told = false;
     if (age < self->options.oldest_queued || ex->is_told)
-        return true; /* L2 */
+        return true; /* watchdog.L2 */
     ex->is_told = true;
     one.alarm.since = rota__now() - age;
     rota_executor_name(ex, one.executor, sizeof one.executor);
@@ -184,7 +185,7 @@ static bool find_cycle_from(rota__record *record, found *one)
     if (record->cycle_looks == 0 || record->cycle_changes != changes) {
         record->cycle_looks = 1;
         record->cycle_changes = changes;
-        return false; /* L3 */
+        return false; /* watchdog.L3 */
     }
     if (record->cycle_looks == 2 || rota__load_acquire(&record->depth) == 0) /* pairs with push */
         return false;

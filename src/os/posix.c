@@ -5,9 +5,9 @@
  * Words hash to buckets of a mutex and a condition variable each. A wake
  * wakes the whole bucket: others in it wake for no reason, which is allowed.
  *
- *   P1  A waiter compares the word while it holds the bucket's mutex, and a
- *       waker changes the word before it takes that mutex. So the waiter sees
- *       the change, or is asleep by the time the waker broadcasts.
+ *   posix.P1  A waiter compares the word while it holds the bucket's mutex, and a waker changes the
+ *             word before it takes that mutex. So the waiter sees the change, or is asleep by the
+ *             time the waker broadcasts.
  */
 #define _GNU_SOURCE /* for the names of threads; the rest is POSIX */
 #include "os/os.h"
@@ -63,7 +63,7 @@ void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&bucket->mutex);
-    if (atomic_load(word) == expected) { /* P1 */
+    if (atomic_load(word) == expected) { /* posix.P1 */
         if (deadline == ROTA_FOREVER)
             pthread_cond_wait(&bucket->changed, &bucket->mutex);
         else
@@ -78,7 +78,7 @@ void rota__os_wake(rota__os_word *word)
     struct bucket *bucket = bucket_of(word);
 
     rota__fault_wake();
-    pthread_mutex_lock(&bucket->mutex); /* P1 */
+    pthread_mutex_lock(&bucket->mutex); /* posix.P1 */
     pthread_cond_broadcast(&bucket->changed);
     pthread_mutex_unlock(&bucket->mutex);
 }

@@ -10,10 +10,10 @@
  *   STOP        | TIDYING     | no worker
  *   TIDYING     | TERMINATED  | its hook has returned
  *
- *   C1  Both change together, in one step: a worker is counted in only while
- *       the state allows it, and none is counted when the state passes STOP.
- *   C2  A worker is counted before its thread is made, and until it has found,
- *       in the same step, that it may leave.
+ *   ctl.C1  Both change together, in one step: a worker is counted in only while the state allows
+ *           it, and none is counted when the state passes STOP.
+ *   ctl.C2  A worker is counted before its thread is made, and until it has found, in the same
+ *           step, that it may leave.
  */
 #ifndef ROTA_POOL_CTL_H
 #define ROTA_POOL_CTL_H
@@ -71,7 +71,7 @@ static inline bool rota__ctl_advance(rota__ctl *ctl, rota_executor_state state)
     return true;
 }
 
-/* C2: whatever the state. True: none is left. */
+/* ctl.C2: whatever the state. True: none is left. */
 static inline bool rota__ctl_count_out(rota__ctl *ctl)
 {
     return rota__ctl_workers(rota__sub_acq_rel(&ctl->word, 1)) == 1;

@@ -23,7 +23,7 @@ static void count_out(rota__pool *pool)
     rota__mutex_unlock(&pool->lock);
 }
 
-/* P2: the task is in the queue; will somebody run it? */
+/* pool.P2: the task is in the queue; will somebody run it? */
 int rota__pool_look_again(rota__pool *pool, rota_task *task)
 {
     uint32_t ctl = rota__ctl_load(&pool->ctl);
@@ -40,7 +40,7 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
         count_out(pool);
     else
         status = ROTA_OK;           /* somebody has it */
-    rota__pool_rescue(pool, false); /* P8; also ends a pool that this task has held up */
+    rota__pool_rescue(pool, false); /* pool.P8; also ends a pool that this task has held up */
     return status;
 }
 
@@ -56,7 +56,7 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
         if (status == ROTA_OK)
             return ROTA_OK;
         if (status != ROTA_EREJECTED)
-            rota__pool_rescue(pool, false); /* P8 */
+            rota__pool_rescue(pool, false); /* pool.P8 */
         ctl = rota__ctl_load(&pool->ctl);
     }
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
@@ -70,7 +70,7 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
     status = rota__worker_add(pool, task, ROTA__TO_MAX);
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return status;
-    rota__pool_rescue(pool, false); /* P8 */
+    rota__pool_rescue(pool, false); /* pool.P8 */
     if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
         return status;
     return ROTA_EREJECTED; /* those that there are have enough to do: POOL-28 */
@@ -89,7 +89,7 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
     on_reject = pool->on_reject;
     ctx = pool->reject_ctx;
     rota__mutex_unlock(&pool->lock);
-    return on_reject(&pool->executor, task, ctx); /* P5 */
+    return on_reject(&pool->executor, task, ctx); /* pool.P5 */
 }
 
 static int pool_execute(rota_executor *ex, rota_task *task)
@@ -153,7 +153,7 @@ void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__c
     rota__chain taken = {0};
     choice chosen = {which, ctx, &taken};
 
-    pool->queue->kind->remove_if(pool->queue, choose, &chosen);
+    pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
     for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
         rota__pool_let_go(pool, task);
     rota__chain_join(chain, &taken);

@@ -12,28 +12,27 @@
  *   reject.c     what becomes of a task that finds no room
  *   figures.c    counts, and a line for logs
  *
- *   P1  An accepted task is in the queue, or in the hands of one worker, or was
- *       taken out and handed to somebody, exactly one of these.
- *   P2  After it has put a task into the queue, a submitter looks at ctl again;
- *       after it has changed ctl, whoever decides by the queue looks at that
- *       under its lock. One of the two sees what the other did: so no task
- *       stays in the queue of a pool that has ended, or has no worker.
- *   P3  The registry has every worker whose thread was, or is being, made and
- *       has not left yet; it and what lies under `lock` change under that.
- *   P4  A pool ends when no worker is counted, none is in the registry, and nobody
- *       runs a task in the place of one: those that still touch it are among the
- *       ended then, and joined before it goes.
- *   P5  Foreign code runs with no lock held: hooks, factories, handlers.
- *   P6  In a child of fork(2) the pool is as if terminated, and its memory is left
- *       alone, as its locks may be held for ever: fork.h.
- *   P7  A submitter that waits for room also waits for a thread that may be added,
- *       and for the end: whoever lowers the count of workers, raises the limit
- *       or ends the pool does so first, and then sends submitters away. Not so who
- *       could not start a worker, unless none is left: the system would refuse it to
- *       them, too. They try again after a while.
- *   P8  Others count on a worker as soon as it is counted, when its thread is still
- *       to be made. So who could not make it sees to what is queued, once it has
- *       taken back what it brought itself: rota__pool_rescue.
+ *   pool.P1  An accepted task is in the queue, or in the hands of one worker, or was taken out and
+ *            handed to somebody, exactly one of these.
+ *   pool.P2  After it has put a task into the queue, a submitter looks at ctl again; after it has
+ *            changed ctl, whoever decides by the queue looks at that under its lock. One of the two
+ *            sees what the other did: so no task stays in the queue of a pool that has ended, or
+ *            has no worker.
+ *   pool.P3  The registry has every worker whose thread was, or is being, made and has not left
+ *            yet; it and what lies under `lock` change under that.
+ *   pool.P4  A pool ends when no worker is counted, none is in the registry, and nobody runs a task
+ *            in the place of one: those that still touch it are among the ended then, and joined
+ *            before it goes.
+ *   pool.P5  Foreign code runs with no lock held: hooks, factories, handlers.
+ *   pool.P6  In a child of fork(2) the pool is as if terminated, and its memory is left alone, as
+ *            its locks may be held for ever: fork.h.
+ *   pool.P7  A submitter that waits for room also waits for a thread that may be added, and for the
+ *            end: whoever lowers the count of workers, raises the limit or ends the pool does so
+ *            first, and then sends submitters away. Not so who could not start a worker, unless
+ *            none is left: the system would refuse it to them, too. They try again after a while.
+ *   pool.P8  Others count on a worker as soon as it is counted, when its thread is still to be
+ *            made. So who could not make it sees to what is queued, once it has taken back what it
+ *            brought itself: rota__pool_rescue.
  */
 #ifndef ROTA_POOL_INTERNAL_H
 #define ROTA_POOL_INTERNAL_H
@@ -87,7 +86,7 @@ struct rota__pool {
     rota_executor executor;        /* first */
     const rota__pool_rules *rules; /* NULL: a plain pool */
     rota__ctl ctl;
-    uint32_t generation; /* P6 */
+    uint32_t generation; /* pool.P6 */
     rota_queue *queue;
     rota_hooks hooks;
     bool strict_wait;
@@ -99,7 +98,7 @@ struct rota__pool {
     rota__atomic(int64_t) keep_alive; /* 0: at once */
     rota__atomic(uint32_t) core_may_time_out;
 
-    rota__mutex lock; /* the rest: P3 */
+    rota__mutex lock; /* the rest: pool.P3 */
     rota__list workers;
     rota__list ended;    /* left, but not joined */
     rota__lobby waiters; /* for the end */
@@ -123,7 +122,7 @@ struct rota__pool {
 
 static inline bool rota__pool_is_here(const rota__pool *pool)
 {
-    return pool->generation == rota__generation_now(); /* P6 */
+    return pool->generation == rota__generation_now(); /* pool.P6 */
 }
 
 static inline rota__pool *rota__pool_of(rota_executor *ex)
@@ -132,7 +131,7 @@ static inline rota__pool *rota__pool_of(rota_executor *ex)
 }
 
 bool rota__is_pool(const rota_executor *ex);
-rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or P6 */
+rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or pool.P6 */
 void rota__pool_fix(rota_executor *ex);       /* before anybody else has it */
 
 /* -- pool.c --------------------------------------------------------------- */
@@ -146,7 +145,7 @@ int rota__pool_reject(rota__pool *pool, rota_task *task);
 
 /* Steps 1 to 3 of taking a task; ROTA_EREJECTED: the handler's turn. */
 int rota__pool_accept(rota__pool *pool, rota_task *task);
-int rota__pool_look_again(rota__pool *pool, rota_task *task); /* P2: it is in the queue */
+int rota__pool_look_again(rota__pool *pool, rota_task *task); /* pool.P2: it is in the queue */
 
 /* True: it was queued and is not any more. */
 bool rota__pool_take_back(rota__pool *pool, rota_task *task);

@@ -60,7 +60,7 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
 
 /* -- Back-pressure -------------------------------------------------------- */
 
-/* The calling thread's worker, which is one of the pool's: E3. */
+/* The calling thread's worker, which is one of the pool's: exec.E3. */
 static rota__worker *own_worker(rota__pool *pool)
 {
     rota_thread *self = rota__self();
@@ -100,7 +100,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         return ROTA_OK;
     }
     do {
-        uint64_t round = rota__queue_round(pool->queue); /* before it looks: P7 */
+        uint64_t round = rota__queue_round(pool->queue); /* before it looks: pool.P7 */
         status = rota__pool_accept(pool, task);
         if (status != ROTA_EREJECTED || rota_is_shutdown(ex))
             return status;

@@ -30,7 +30,7 @@ static void grow(rota__pool *pool, unsigned increase)
 
     while (wanted-- > 0) {
         if (rota__worker_add(pool, NULL, ROTA__TO_CORE) != ROTA_OK) {
-            rota__pool_rescue(pool, false); /* P8 */
+            rota__pool_rescue(pool, false); /* pool.P8 */
             break;
         }
         if (rota_queue_size(pool->queue) == 0)
@@ -185,7 +185,7 @@ static int prestart(rota_executor *ex, unsigned most, unsigned *started)
     *started = count; /* true also if more was wanted: POOL-61 */
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return ROTA_OK;
-    rota__pool_rescue(pool, false); /* P8 */
+    rota__pool_rescue(pool, false); /* pool.P8 */
     return ROTA_EAGAIN;
 }
 

@@ -12,7 +12,7 @@ static void call_terminated(void *arg)
 {
     rota__pool *pool = arg;
 
-    pool->hooks.terminated(&pool->executor, pool->hooks.ctx); /* P5 */
+    pool->hooks.terminated(&pool->executor, pool->hooks.ctx); /* pool.P5 */
 }
 
 static void call_terminated_apart(void *arg)
@@ -40,7 +40,7 @@ static void terminate(rota__pool *pool)
     end_tidying(pool);
 }
 
-/* In one step with the look at the registry (P4): a worker that comes and is counted out again
+/* In one step with the look at the registry (pool.P4): a worker that comes and is counted out again
    meanwhile leaves ctl as it was, but cannot have left the registry. */
 static bool begin_tidying(rota__pool *pool, uint32_t *ctl, bool *all_have_left)
 {
@@ -64,13 +64,13 @@ void rota__pool_try_terminate(rota__pool *pool)
             return;
         if (state == ROTA_RUNNING || state >= ROTA_TIDYING)
             return;
-        if (state == ROTA_SHUTDOWN && !rota__queue_is_empty(pool->queue)) /* P2 */
+        if (state == ROTA_SHUTDOWN && !rota__queue_is_empty(pool->queue)) /* pool.P2 */
             return;
         if (rota__ctl_workers(ctl) > 0) {
             rota__pool_wake_idle(pool, false); /* which leaves, and comes here */
             return;
         }
-    } while (!begin_tidying(pool, &ctl, &all_have_left)); /* C1 */
+    } while (!begin_tidying(pool, &ctl, &all_have_left)); /* ctl.C1 */
     terminate(pool);
 }
 

@@ -29,7 +29,7 @@ static bool leaves(rota__pool *pool, uint32_t ctl, bool timed_out)
             workers > rota__load_relaxed(&pool->max) || (timed_out && may_time_out(pool, workers));
         if (!is_surplus || (workers == 1 && !rota__queue_is_empty(pool->queue)))
             return false;
-        if (rota__ctl_change(&pool->ctl, &ctl, ctl - 1)) /* C1; else with what it is now */
+        if (rota__ctl_change(&pool->ctl, &ctl, ctl - 1)) /* ctl.C1; else with what it is now */
             return true;
     }
 }
@@ -153,12 +153,12 @@ static void leave_registry(void *arg)
     rota__thread_plan_unref(worker->plan);
     rota__pool_join_ended(pool); /* so that no more than one is left unjoined */
     if (worker->is_torn)
-        rota__ctl_count_out(&pool->ctl); /* C2 */
+        rota__ctl_count_out(&pool->ctl); /* ctl.C2 */
     rota__mutex_lock(&pool->lock);
     strike_off(pool, worker);
     rota__list_append(&pool->ended, &worker->link);
     rota__mutex_unlock(&pool->lock);
-    rota__queue_send_producers_away(pool->queue); /* P7 */
+    rota__queue_send_producers_away(pool->queue); /* pool.P7 */
     rota__pool_try_terminate(pool);
     self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
@@ -183,7 +183,7 @@ static void leave_torn(void *arg)
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
     worker->is_torn = true;
-    rota__visit_begin(&visit, &worker->pool->executor); /* E3: until it has left */
+    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3: until it has left */
     rota__pool_run_first(worker);
     leave(worker);
     rota__visit_end(&visit);
@@ -229,7 +229,7 @@ static void worker_main(void *arg)
     rota__worker *worker = arg;
     rota__visit visit;
 
-    rota__visit_begin(&visit, &worker->pool->executor); /* E3 */
+    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3 */
     present(worker);
     rota__os_guarded(work, leave_torn, worker);
     leave(worker);
@@ -248,7 +248,7 @@ static uint32_t most_workers(const rota__pool *pool, rota__bound bound)
     return rota__load_relaxed(&pool->max);
 }
 
-/* C1, POOL-26 */
+/* ctl.C1, POOL-26 */
 static bool count_in(rota__pool *pool, bool has_first, rota__bound bound)
 {
     uint32_t ctl = rota__ctl_load(&pool->ctl);
@@ -275,7 +275,7 @@ static rota__worker *worker_new(rota__pool *pool, rota_task *first, uint64_t *nu
     rota__mutex_lock(&pool->lock);
     worker->plan = rota__thread_plan_ref(pool->plan);
     *number = pool->thread_number++;
-    rota__list_append(&pool->workers, &worker->link); /* P3 */
+    rota__list_append(&pool->workers, &worker->link); /* pool.P3 */
     pool->registered++;
     pool->starting++;
     rota__mutex_unlock(&pool->lock);
@@ -311,7 +311,7 @@ static int start(rota__pool *pool, rota_task *first)
     }
     if (status != ROTA_OK) {
         if (rota__ctl_count_out(&pool->ctl))
-            rota__queue_send_producers_away(pool->queue); /* P7 */
+            rota__queue_send_producers_away(pool->queue); /* pool.P7 */
         rota__pool_try_terminate(pool);
     }
     return status;
@@ -357,14 +357,14 @@ static bool must_run_it_here(rota__pool *pool, bool may_wait)
 typedef struct rescue {
     rota__pool *pool;
     bool may_wait;
-    rota__visit visit; /* E3 */
+    rota__visit visit; /* exec.E3 */
 } rescue;
 
 static void begin_rescue(rescue *mine)
 {
     rota__visit_begin(&mine->visit, &mine->pool->executor);
     rota__mutex_lock(&mine->pool->lock);
-    mine->pool->rescuers++; /* P4 */
+    mine->pool->rescuers++; /* pool.P4 */
     rota__mutex_unlock(&mine->pool->lock);
 }
 

@@ -50,7 +50,7 @@ static bool extend(rota__fifo *fifo)
 
 static void publish(rota__fifo_end *end)
 {
-    rota__store_release(&end->published, end->passed); /* Q2; pairs with look */
+    rota__store_release(&end->published, end->passed); /* fifo.Q2; pairs with look */
 }
 
 static bool may_pass(const rota__fifo_end *end)
@@ -61,7 +61,7 @@ static bool may_pass(const rota__fifo_end *end)
 /* May go `ahead` further than the other end. */
 static void look(rota__fifo_end *end, const rota__fifo_end *other, size_t ahead)
 {
-    uint64_t published = rota__load_acquire(&other->published); /* Q2; pairs with publish */
+    uint64_t published = rota__load_acquire(&other->published); /* fifo.Q2; pairs with publish */
 
     end->limit = published + ahead < published ? UINT64_MAX : published + ahead;
 }
@@ -119,7 +119,7 @@ int rota__fifo_append(rota__fifo *fifo, void *element, rota__guest **next)
 
     *next = fifo->hands_over ? rota__gate_serve(&back->gate) : NULL;
     if (*next != NULL) {
-        (*next)->element = element; /* Q5: it is the first */
+        (*next)->element = element; /* fifo.Q5: it is the first */
         return ROTA_OK;
     }
     if (!has_room(fifo))
@@ -216,7 +216,7 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
     count = shift_some(fifo, elements, 0, max);
     bool takes_all = count < max;
     if (takes_all) {
-        rota__mutex_lock(&fifo->back.lock); /* Q3 */
+        rota__mutex_lock(&fifo->back.lock); /* fifo.Q3 */
         count = shift_some(fifo, elements, count, max);
     }
     publish(front);
@@ -291,18 +291,18 @@ static bool seems_filled(const rota__gate *gate)
 {
     const rota__fifo *fifo = gate->queue;
 
-    return rota__load_acquire(&fifo->front.published) != rota__fifo_end_number(fifo); /* Q2 */
+    return rota__load_acquire(&fifo->front.published) != rota__fifo_end_number(fifo); /* fifo.Q2 */
 }
 
 static bool seems_roomy(const rota__gate *gate)
 {
     const rota__fifo *fifo = gate->queue;
-    uint64_t front = rota__load_acquire(&fifo->front.published); /* Q2 */
+    uint64_t front = rota__load_acquire(&fifo->front.published); /* fifo.Q2 */
 
     return rota__fifo_end_number(fifo) - front < fifo->capacity;
 }
 
-/* With one count held still by the lock, the other can only have been more: Q4. */
+/* With one count held still by the lock, the other can only have been more: fifo.Q4. */
 static rota_ns filled_when(const rota__gate *gate)
 {
     return seems_filled(gate) ? ROTA__OPEN : ROTA_FOREVER;

@@ -10,16 +10,14 @@
  * up what its last look has found. Slots lie in segments: one
  * that is its own next for an array queue, else as many as are needed.
  *
- *   Q1  Elements front.passed up to, not with, back.passed are in the queue,
- *       never more than `capacity`. Each count changes under its end's lock.
- *   Q2  A slot is written before back.passed is published past it, and read
- *       before front.passed is; each end acquires what the other published.
- *   Q3  What moves elements, or lowers back.passed, holds both locks: the front
- *       one first.
- *   Q4  Consumers wait at the back's gate and producers at the front's: where
- *       the change comes from that they wait for, which its lock guards.
- *   Q5  In a queue that hands over, consumers stand in line only while it is
- *       empty.
+ *   fifo.Q1  Elements front.passed up to, not with, back.passed are in the queue, never more than
+ *            `capacity`. Each count changes under its end's lock.
+ *   fifo.Q2  A slot is written before back.passed is published past it, and read before
+ *            front.passed is; each end acquires what the other published.
+ *   fifo.Q3  What moves elements, or lowers back.passed, holds both locks: the front one first.
+ *   fifo.Q4  Consumers wait at the back's gate and producers at the front's: where the change comes
+ *            from that they wait for, which its lock guards.
+ *   fifo.Q5  In a queue that hands over, consumers stand in line only while it is empty.
  */
 #ifndef ROTA_QUEUE_FIFO_H
 #define ROTA_QUEUE_FIFO_H
@@ -43,12 +41,12 @@ typedef struct rota__place {
 
 typedef struct rota__fifo_end {
     rota__mutex lock;
-    uint64_t passed;  /* Q1; a copy of what is published */
+    uint64_t passed;  /* fifo.Q1; a copy of what is published */
     uint64_t limit;   /* up to which it may go, by its last look at the other end */
     unsigned looks;   /* since the last that waited for more */
     unsigned shyness; /* how many it must be: see gather */
     rota__place place;
-    rota__gate gate; /* Q4 */
+    rota__gate gate; /* fifo.Q4 */
     char apart[ROTA__LINE];
     rota__atomic(uint64_t) published; /* apart from the lock: others look at it */
     char apart_too[ROTA__LINE];
@@ -59,7 +57,7 @@ typedef struct rota__fifo {
     size_t capacity;
     size_t span;                         /* slots in a segment */
     bool is_ring;                        /* one segment, for ever */
-    bool hands_over;                     /* Q5 */
+    bool hands_over;                     /* fifo.Q5 */
     rota__atomic(rota__segment *) spare; /* from the front to the back; one, or NULL */
     rota__list visits;                   /* under the front lock */
     rota__atomic(size_t) transfers;      /* that wait */
@@ -88,10 +86,10 @@ static inline void **rota__next_slot(const rota__fifo *fifo, rota__place *place)
 /* The number of the next element to come, for who holds the front lock alone. */
 static inline uint64_t rota__fifo_end_number(const rota__fifo *fifo)
 {
-    return rota__load_acquire(&fifo->back.published); /* Q2; pairs with publish */
+    return rota__load_acquire(&fifo->back.published); /* fifo.Q2; pairs with publish */
 }
 
-void rota__fifo_lock_both(rota__fifo *fifo); /* Q3 */
+void rota__fifo_lock_both(rota__fifo *fifo); /* fifo.Q3 */
 void rota__fifo_unlock_both(rota__fifo *fifo);
 void rota__segment_free(rota__fifo *fifo, rota__segment *segment);
 

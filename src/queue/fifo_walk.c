@@ -63,7 +63,7 @@ static void lower_end(rota__fifo *fifo, size_t removed)
 {
     fifo->back.passed -= removed;
     fifo->front.limit = fifo->back.passed;
-    rota__store_release(&fifo->back.published, fifo->back.passed); /* Q3 */
+    rota__store_release(&fifo->back.published, fifo->back.passed); /* fifo.Q3 */
 }
 
 static void move_transfer(rota__fifo *fifo, uint64_t number, uint64_t now, bool goes)

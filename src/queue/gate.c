@@ -37,7 +37,7 @@ static void take_out(rota__gate *gate, rota__guest *guest, rota__guest_state sta
     ROTA__ASSERT(guest->state == ROTA__IN_LINE);
     rota__list_remove(&guest->link);
     rota__store_relaxed(&gate->count, rota__gate_in_line(gate) - 1);
-    guest->state = state; /* G3 */
+    guest->state = state; /* gate.G3 */
     learn(gate, guest);
 }
 
@@ -70,7 +70,7 @@ static rota__guest *call_next(rota__gate *gate)
     if (first == NULL)
         return NULL;
     gate->leader = guest_of(first);
-    take_out(gate, gate->leader, ROTA__CALLED); /* G1 */
+    take_out(gate, gate->leader, ROTA__CALLED); /* gate.G1 */
     return gate->leader;
 }
 
@@ -122,13 +122,13 @@ ROTA__NOINLINE rota__guest *rota__gate_call_slow(rota__gate *gate)
         return call_next(gate);
     if (leader->state != ROTA__WAITS_AHEAD || gate->kind->opens(gate) >= leader->until)
         return NULL;
-    leader->state = ROTA__CALLED; /* for an earlier time: G1 */
+    leader->state = ROTA__CALLED; /* for an earlier time: gate.G1 */
     return leader;
 }
 
 static void lead_until(rota__gate *gate, rota__guest *guest, rota_ns time)
 {
-    gate->leader = guest; /* G1 */
+    gate->leader = guest; /* gate.G1 */
     guest->state = ROTA__WAITS_AHEAD;
     guest->until = time;
     guest->spun = 0;
@@ -141,7 +141,7 @@ static void resign(rota__gate *gate, rota__guest *guest)
     guest->state = ROTA__OUT;
 }
 
-/* G2 */
+/* gate.G2 */
 static rota__guest *call_successor(rota__gate *gate)
 {
     if (gate->leader != NULL || gate->kind->opens(gate) == ROTA_FOREVER)
@@ -156,7 +156,7 @@ void rota__gate_leave(rota__gate *gate, rota__guest *guest)
     rota__mutex_lock(gate->lock);
     resign(gate, guest);
     rota__guest *next = call_successor(gate);
-    rota__mutex_unlock(gate->lock); /* the last touch: G5 */
+    rota__mutex_unlock(gate->lock); /* the last touch: gate.G5 */
     rota__gate_wake(next);
 }
 
@@ -177,7 +177,8 @@ bool rota__gate_glance(const rota__gate *gate)
     return gate->kind->seems_open(gate);
 }
 
-/* With the lock held. Who finds the gate open and others in line is on its way as if called: G1. */
+/* With the lock held. Who finds the gate open and others in line is on its way as if called:
+   gate.G1. */
 static bool walks_in(rota__gate *gate, rota__guest *guest, rota_ns opens)
 {
     if (opens != ROTA__OPEN && !rota__has_passed(opens))
@@ -234,7 +235,7 @@ static bool step_out(rota__gate *gate, rota__guest *guest)
 /* Unlocks. */
 static int give_up(rota__gate *gate, int status)
 {
-    rota__guest *next = call_successor(gate); /* G2 */
+    rota__guest *next = call_successor(gate); /* gate.G2 */
 
     rota__mutex_unlock(gate->lock);
     rota__gate_wake(next);
@@ -258,7 +259,7 @@ int rota__gate_wait(rota__gate *gate, rota__guest *guest, rota_ns deadline)
         rota__mutex_lock(gate->lock);
         if (!step_out(gate, guest)) {
             rota__mutex_unlock(gate->lock);
-            rota__waiter_wait_only(&guest->waiter); /* G3, G4 */
+            rota__waiter_wait_only(&guest->waiter); /* gate.G3, gate.G4 */
             return guest->state == ROTA__SENT_AWAY ? ROTA_EAGAIN : ROTA_OK;
         }
     }

@@ -11,17 +11,16 @@
  * comes due, and all others without a time: leader and followers, after Schmidt
  * et al., "Leader/Followers" (2000).
  *
- *   G1  While there is, or will be at a known time, what guests in line wait
- *       for, a guest leads: it was called and is on its way, or it waits for
- *       that time; or else one in line gives up before that time, and then
- *       sees to this.
- *   G2  Whoever stops leading, or leaves the line, sees to G1 under the lock.
- *   G3  A guest is taken out of the line once, under the lock, by whoever calls
- *       or serves it, which wakes it after the lock is free, or by itself.
- *   G4  A guest that was called tries once more whatever else has happened to
- *       it meanwhile, an interrupt or the end of its time.
- *   G5  A guest that was served has what it came for, and does not touch the
- *       queue again. One that was called does, and so keeps it from being freed.
+ *   gate.G1  While there is, or will be at a known time, what guests in line wait for, a guest
+ *            leads: it was called and is on its way, or it waits for that time; or else one in line
+ *            gives up before that time, and then sees to this.
+ *   gate.G2  Whoever stops leading, or leaves the line, sees to gate.G1 under the lock.
+ *   gate.G3  A guest is taken out of the line once, under the lock, by whoever calls or serves it,
+ *            which wakes it after the lock is free, or by itself.
+ *   gate.G4  A guest that was called tries once more whatever else has happened to it meanwhile, an
+ *            interrupt or the end of its time.
+ *   gate.G5  A guest that was served has what it came for, and does not touch the queue again. One
+ *            that was called does, and so keeps it from being freed.
  */
 #ifndef ROTA_QUEUE_GATE_H
 #define ROTA_QUEUE_GATE_H

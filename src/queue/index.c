@@ -24,7 +24,7 @@ static size_t bucket_of(const rota__index *index, const void *key)
     size_t hashed = hash(key);
     size_t bucket = hashed & (index->round - 1);
 
-    return bucket >= index->split ? bucket : hashed & (2 * index->round - 1); /* X1 */
+    return bucket >= index->split ? bucket : hashed & (2 * index->round - 1); /* index.X1 */
 }
 
 void rota__index_init(rota__index *index)
@@ -168,7 +168,7 @@ void rota__index_check(const rota__index *index)
     for (size_t bucket = 0; bucket < in_use(index); bucket++) {
         for (const rota__index_item *item = index->buckets[bucket]; item != NULL;
              item = item->next) {
-            ROTA__ASSERT(bucket_of(index, item->key) == bucket); /* X1 */
+            ROTA__ASSERT(bucket_of(index, item->key) == bucket); /* index.X1 */
             ROTA__ASSERT(item->next == NULL || item->next->previous == item);
             count++;
         }

@@ -6,9 +6,8 @@
  * pays for all (Litwin, "Linear hashing", 1980). It never fails: without memory
  * for more buckets its chains get longer. The same pointer may be in it twice.
  *
- *   X1  An item is in the chain of bucket_of(its pointer), which with `round`
- *       buckets, a power of two, of which `split` are split already, is one of
- *       round + split.
+ *   index.X1  An item is in the chain of bucket_of(its pointer), which with `round` buckets, a
+ *             power of two, of which `split` are split already, is one of round + split.
  */
 #ifndef ROTA_QUEUE_INDEX_H
 #define ROTA_QUEUE_INDEX_H

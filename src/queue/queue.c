@@ -20,7 +20,7 @@ static rota_queue *same(const rota_queue *queue)
 static ROTA__NOINLINE int insert_waiting(rota_queue *queue, void *element, rota__end end,
                                          rota_ns deadline, uint64_t round)
 {
-    rota__gate *gate = queue->producers; /* the queue may be gone after a try that succeeds: G5 */
+    rota__gate *gate = queue->producers; /* the queue may be gone after a try: gate.G5 */
     rota__guest guest;
     int status;
 

@@ -5,7 +5,7 @@
  * The element is in the queue like any other. Its producer is in a list, by the
  * element's number: whoever takes that number wakes the producer. The list grows
  * under the back lock and shrinks under the front lock, so it has its own lock;
- * who holds both of the others (Q3) has it to itself.
+ * who holds both of the others (fifo.Q3) has it to itself.
  */
 #include "queue/fifo.h"
 

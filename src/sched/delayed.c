@@ -41,7 +41,7 @@ static int insert_again(delayed *self, rota__series *series)
     rota_task *task = &series->future.task;
     rota_ns time = rota__load_relaxed(&series->future.time);
 
-    self->heap.spare--; /* D2: so this cannot fail */
+    self->heap.spare--; /* sched.D2: so this cannot fail */
     return rota__heap_insert(&self->heap, &task->place, time, series->sequence);
 }
 
@@ -64,7 +64,7 @@ static int insert(rota__locked *locked, void *element, rota__end end)
 {
     delayed *self = delayed_of(locked);
     rota_task *task = element;
-    int status = self->admits(self->ctx, task); /* D1 */
+    int status = self->admits(self->ctx, task); /* sched.D1 */
 
     (void)end;
     if (status != ROTA_OK)
@@ -80,7 +80,7 @@ static int insert(rota__locked *locked, void *element, rota__end end)
 static void take_out(delayed *self, rota_task *task)
 {
     if (is_series(task))
-        self->heap.spare++; /* D2: the slot that becomes free */
+        self->heap.spare++; /* sched.D2: the slot that becomes free */
     rota__heap_remove(&self->heap, &task->place);
 }
 
@@ -158,7 +158,7 @@ static bool choose(rota__heap_item *item, void *ctx)
 
     if (!chosen->drop(task_of(item), chosen->ctx))
         return false;
-    chosen->heap->spare += counts; /* D2; at once, as the heap gives memory back afterwards */
+    chosen->heap->spare += counts; /* sched.D2; at once, as the heap gives memory back afterwards */
     return true;
 }
 
@@ -213,7 +213,7 @@ static void delayed_free(rota__locked *locked)
 {
     delayed *self = delayed_of(locked);
 
-    ROTA__ASSERT(self->heap.spare == 0); /* D2: all have come back, or were settled */
+    ROTA__ASSERT(self->heap.spare == 0); /* sched.D2: all have come back, or were settled */
     rota__heap_free(&self->heap);
     rota__free(self, sizeof *self);
 }

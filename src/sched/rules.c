@@ -124,7 +124,7 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
         return ROTA_OK;
     if (!take_back(pool, task))
         status = ROTA_OK;           /* somebody has it */
-    rota__pool_rescue(pool, false); /* P8 */
+    rota__pool_rescue(pool, false); /* pool.P8 */
     return status;                  /* SCHED-35 */
 }
 
@@ -210,7 +210,7 @@ static void let_go(rota__pool *pool, rota_future *future)
 {
     rota__future_unkeep_from(future, &rota__sched_of(pool)->keeper);
     if (future->task.periodic)
-        rota__delayed_settle(pool->queue); /* D2 */
+        rota__delayed_settle(pool->queue); /* sched.D2 */
 }
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
@@ -260,7 +260,7 @@ static void on_shutdown(rota__pool *pool)
     rota__sched_tidy(rota__sched_of(pool));
 }
 
-/* Before the queue goes, in which who cancels looks for its task: K3. */
+/* Before the queue goes, in which who cancels looks for its task: keeper.K3. */
 static void close_sched(rota__pool *pool)
 {
     rota__keeper_close(&rota__sched_of(pool)->keeper);

@@ -7,13 +7,12 @@
  *   rules.c      what is admitted, run, queued again, and dropped at shutdown
  *   delayed.c    the heap of tasks, as a queue
  *
- *   D1  Whether a task may enter the heap is decided with the heap's lock held,
- *       by the pool's state and the task's own. Who changes one of those does so
- *       first, and then goes through the heap, or looks for the task in it. So
- *       one of the two sees the other: no task stays that may not run any more,
- *       and none that was cancelled.
- *   D2  A periodic task that was taken out finds its place in the heap free when it
- *       comes back, without memory (heap.h, H3); or it is settled, once.
+ *   sched.D1  Whether a task may enter the heap is decided with the heap's lock held, by the pool's
+ *             state and the task's own. Who changes one of those does so first, and then goes
+ *             through the heap, or looks for the task in it. So one of the two sees the other: no
+ *             task stays that may not run any more, and none that was cancelled.
+ *   sched.D2  A periodic task that was taken out finds its place in the heap free when it comes
+ *             back, without memory (heap.H3); or it is settled, once.
  */
 #ifndef ROTA_SCHED_INTERNAL_H
 #define ROTA_SCHED_INTERNAL_H
@@ -69,13 +68,14 @@ void rota__sched_ended(rota__keeper *keeper, rota_future *future); /* the keeper
 
 /* -- delayed.c ------------------------------------------------------------ */
 
-/* May this task enter the heap? With its lock held: D1. ROTA_EREJECTED; ROTA_ECANCELED: it is done. */
+/* May this task enter the heap? With its lock held: sched.D1. ROTA_EREJECTED; ROTA_ECANCELED: it is
+   done. */
 typedef int rota__admits(void *ctx, rota_task *task);
 
 /* A queue of rota_task. */
 int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out);
 
-/* A series that was taken out does not come back: D2. */
+/* A series that was taken out does not come back: sched.D2. */
 void rota__delayed_settle(rota_queue *queue);
 
 #endif

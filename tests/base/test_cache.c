@@ -2,7 +2,7 @@
 /*
  * Blocks for tasks and futures: whole, aligned, used again, and given back in the end. In builds
  * without the cache (ROTA_NO_TASK_CACHE) every block is an allocation; what holds for both is
- * tested in both. C1 to C3 are stated in base/cache.c.
+ * tested in both. cache.C1 to cache.C3 are stated in base/cache.c.
  */
 #include "rota_test_internal.h"
 
@@ -60,7 +60,7 @@ enum { SOME = 1000 };
 
 static struct block some[SOME];
 
-/* C1: no byte is in two blocks, and the cached ones begin at a cache line. */
+/* cache.C1: no byte is in two blocks, and the cached ones begin at a cache line. */
 static void blocks_do_not_overlap(void **state)
 {
     for (size_t i = 0; i < SOME; i++) {
@@ -139,10 +139,10 @@ static void take_burst(void)
         burst[i] = take(64);
 }
 
-/* Chunks that may stay after a burst: those of the kept chains (C3), and of two magazines. */
+/* Chunks that may stay after a burst: those of the kept chains (cache.C3), and of two magazines. */
 enum { KEPT = 64 + 2 + 2 };
 
-/* C2, C3: memory goes back after a burst, whichever end of it is freed first. */
+/* cache.C2, cache.C3: memory goes back after a burst, whichever end of it is freed first. */
 static void memory_goes_back_after_a_burst(void **state)
 {
     take_burst();
@@ -155,7 +155,7 @@ static void memory_goes_back_after_a_burst(void **state)
     assert_true(test_memory_live() <= KEPT);
 }
 
-/* C2: nothing is lost when blocks come back in no order at all. */
+/* cache.C2: nothing is lost when blocks come back in no order at all. */
 static void no_order_of_freeing_loses_anything(void **state)
 {
     test_random random;

@@ -167,7 +167,7 @@ static void sleep_often(void *arg)
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-/* V2: no sleeper misses that its time has come, whenever that is. */
+/* clock.V2: no sleeper misses that its time has come, whenever that is. */
 static void no_advance_is_missed(void **state)
 {
     test_thread *threads[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap of timed items, mostly against a sorted array. H1 to H3 are stated in base/heap.h.
+ * The heap of timed items, mostly against a sorted array: heap.H1 to heap.H3.
  */
 #include "rota_test_internal.h"
 
@@ -284,7 +284,7 @@ static void items_come_in_the_order_that_a_function_says(void **state)
         assert_int_equal(take(), i % 5 * 10 + 9 - i / 5); /* equal ones by sequence */
 }
 
-/* An order that changes its mind: every item comes out, once (H2). */
+/* An order that changes its mind: every item comes out, once (heap.H2). */
 static int by_chance(const rota__heap_item *a, const rota__heap_item *b, const void *ctx)
 {
     static test_random random = {7};
@@ -416,7 +416,7 @@ static void filtering_gives_memory_back(void **state)
 
 /* -- Room for what comes back ---------------------------------------------------------------- */
 
-/* H3: what was taken out and set aside room for comes back without memory. */
+/* heap.H3: what was taken out and set aside room for comes back without memory. */
 static void spare_room_is_not_given_to_others(void **state)
 {
     int in = 0;
@@ -442,7 +442,7 @@ static void spare_room_is_not_given_to_others(void **state)
         assert_int_equal(take(), i);
 }
 
-/* H3: neither does the heap shrink below it, one by one or by a filter. */
+/* heap.H3: neither does the heap shrink below it, one by one or by a filter. */
 static void spare_room_is_kept_when_it_shrinks(void **state)
 {
     bool drops[MANY];

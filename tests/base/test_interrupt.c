@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interruption: a flag for every execution and for the thread outside of them (base/thread.h, T1
- * and T2), and rota_sleep.
+ * Interruption: a flag for every execution and for the thread outside of them (thread.T1,
+ * thread.T2), and rota_sleep.
  */
 #include "rota_test_internal.h"
 
@@ -61,7 +61,7 @@ static void a_flag_from_before_stays_outside(void **state)
     assert_true(rota_interrupted());
 }
 
-/* T1: interrupting a thread interrupts the innermost that it runs. */
+/* thread.T1: interrupting a thread interrupts the innermost that it runs. */
 static void an_interrupt_of_the_thread_hits_the_innermost(void **state)
 {
     rota__execution outer, inner;
@@ -76,7 +76,7 @@ static void an_interrupt_of_the_thread_hits_the_innermost(void **state)
     assert_false(rota_is_interrupted());
 }
 
-/* T1: one that was not seen stays for what comes after. */
+/* thread.T1: one that was not seen stays for what comes after. */
 static void an_interrupt_of_the_thread_stays_until_seen(void **state)
 {
     rota__execution outer, inner;
@@ -90,7 +90,7 @@ static void an_interrupt_of_the_thread_stays_until_seen(void **state)
     assert_true(rota_interrupted());
 }
 
-/* T1: it moves into the execution that it was meant for when that one starts another. */
+/* thread.T1: it moves into the execution that it was meant for when that one starts another. */
 static void an_interrupt_stays_with_the_one_it_was_meant_for(void **state)
 {
     rota__execution outer, inner, next;
@@ -238,7 +238,7 @@ static test_thread *start_sleeping(struct sleeper *sleeper)
     return thread;
 }
 
-/* T2, INT-12: an interrupt of the thread, or of the execution, ends the longest sleep. */
+/* thread.T2, INT-12: an interrupt of the thread, or of the execution, ends the longest sleep. */
 static void an_interrupt_ends_a_sleep(void **state)
 {
     const rota_ns durations[] = {ROTA_FOREVER, INT64_MAX - 1, ROTA_HOURS(1)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parking: the permit of a thread, and waiters, which are threads in somebody's list. K1 to K3 are
- * stated in base/park.h.
+ * Parking: the permit of a thread, and waiters, which are threads in somebody's list. park.K1 to
+ * park.K3 are stated in base/park.h.
  */
 #include "rota_test_internal.h"
 
@@ -95,7 +95,7 @@ static void receive(void *arg)
     test_check(message->text == 42);
 }
 
-/* K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
+/* park.K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
 static void an_unpark_passes_memory(void **state)
 {
     for (int asleep = 0; asleep < 2; asleep++) {
@@ -138,7 +138,7 @@ static void wait_for_wake(void *arg)
     if (waiting->status == ROTA_OK)
         waiting->text_seen = waiting->text;
     else
-        rota__waiter_withdraw(&waiting->waiter); /* K2: nobody else ends it */
+        rota__waiter_withdraw(&waiting->waiter); /* park.K2: nobody else ends it */
     waiting->flag_left = rota_is_interrupted();
 }
 
@@ -151,7 +151,7 @@ static test_thread *start_waiting(struct waiting *waiting)
     return thread;
 }
 
-/* K3, GEN-08: a wake ends the wait and passes memory. */
+/* park.K3, GEN-08: a wake ends the wait and passes memory. */
 static void a_wake_ends_a_wait(void **state)
 {
     struct waiting waiting = {.deadline = ROTA_FOREVER};
@@ -242,7 +242,7 @@ static void a_deaf_wait_ignores_interrupts(void **state)
     assert_true(waiting.flag_left);
 }
 
-/* T3: a published waiter pins its thread, until one party has ended it (K2). */
+/* thread.T3: a published waiter pins its thread, until one party has ended it (park.K2). */
 static void a_waiter_pins_its_thread(void **state)
 {
     rota_thread *self = rota_thread_self();

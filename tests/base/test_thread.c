@@ -105,7 +105,7 @@ static void *pin_and_end(void *arg)
     return NULL;
 }
 
-/* T3: a pinned thread does not end before it is unpinned, however long that takes. */
+/* thread.T3: a pinned thread does not end before it is unpinned, however long that takes. */
 static void a_pinned_thread_does_not_end(void **state)
 {
     _Atomic(rota_thread *) pinned = NULL;

@@ -388,7 +388,7 @@ static void cancel_as_it_is_taken(size_t nth, void *arg)
     cancel_all(arg);
 }
 
-/* Y2: as the executor takes the second, before it is known to be under way: it does not run. */
+/* again.Y2: as the executor takes the second, before it is known to be under way: it does not run. */
 static void cancelled_as_the_second_is_submitted(void **state)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
@@ -408,7 +408,7 @@ static bool cancel_and_go_on(int code, void *ctx)
     return true;
 }
 
-/* Y2: by who is asked, just before the timer is set: that goes as well. */
+/* again.Y2: by who is asked, just before the timer is set: that goes as well. */
 static void cancelled_by_who_is_asked(void **state)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST, .retries = cancel_and_go_on});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A step that its pool has no room for, run by the thread that ended the source: inside of the pool, as a
- * guest of whom its owner does not know (exec_internal.h, E3 and E4).
+ * guest of whom its owner does not know (exec.E3 and exec.E4).
  */
 #include "pools.h"
 #include "rota_test_compose.h"

@@ -129,7 +129,7 @@ static void end_in_use(void *has_value)
     rota_future_unref(source);
 }
 
-/* M1: who cannot wait for it any longer leaves the timer to it, and to the end of the process. */
+/* timer.M1: who cannot wait for it any longer leaves the timer to it, and to the end of the process. */
 static void a_timer_that_stays_in_use_is_left_there(void **state)
 {
     if (sizeof(void *) < 8)

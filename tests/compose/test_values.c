@@ -285,7 +285,7 @@ static void an_unseen_value_is_freed_once(void **state)
 
 /* -- Steps that wait ---------------------------------------------------------------------- */
 
-/* X1: a source that nobody holds is there until the step in the queue has run. */
+/* compose.X1: a source that nobody holds is there until the step in the queue has run. */
 static void a_queued_step_keeps_its_source(void **state)
 {
     for (int i = 0; i < 2; i++) {

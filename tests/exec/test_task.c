@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks that were handed out: run, discarded or passed on, once. E1 and E2 are exec_internal.h's.
+ * Tasks that were handed out: run, discarded or passed on, once (exec.E1, exec.E2).
  */
 #include "executors.h"
 #include "rota_test_tasks.h"
@@ -40,7 +40,7 @@ static void a_task_tells_its_call_and_its_future(void **state)
     rota_future_unref(future);
 }
 
-/* E2: run here and now, once. */
+/* exec.E2: run here and now, once. */
 static void a_task_can_be_run(void **state)
 {
     test_probe probe = {.error = 0};
@@ -63,7 +63,7 @@ static void a_task_can_be_run(void **state)
     assert_int_equal(probe.discards, 0);
 }
 
-/* E2, OWN-09: or not at all, which cancels its future. */
+/* exec.E2, OWN-09: or not at all, which cancels its future. */
 static void a_task_can_be_discarded(void **state)
 {
     test_probe probe = {.error = 0};
@@ -179,7 +179,7 @@ static void be_refused(rota_executor *executor, test_manual *manual, rota_task *
     assert_status(rota_execute_task(NULL, task), ROTA_EINVAL);
 }
 
-/* E1, OWN-05: one that is refused is still the caller's, as good as before. */
+/* exec.E1, OWN-05: one that is refused is still the caller's, as good as before. */
 static void a_task_that_is_refused_can_still_be_used(void **state)
 {
     test_probe probe = {.error = 0};

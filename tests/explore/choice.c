@@ -5,7 +5,7 @@
  * The choice 0 is always the quiet one: the running thread goes on, nothing fails. So a schedule is
  * written down by the few choices that were not 0, and a shorter list is a simpler schedule. Where
  * they were made is counted in steps, also those at which there was nothing to choose, so that the
- * list means the same whatever was learned of the scenario (memory.c, M3).
+ * list means the same whatever was learned of the scenario (memory.M3).
  *
  *   random  any thread at each step
  *   PCT     threads have priorities, and the running one falls behind at `depth` - 1 random steps.

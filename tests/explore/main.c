@@ -159,7 +159,7 @@ static effort try_schedules(const ex_scenario *scenario, const ex_options *optio
         if (options->strategy != EX_DFS)
             continue;
         if (memory_learned()) {
-            choice_setup(options, NULL); /* M3: all over again */
+            choice_setup(options, NULL); /* memory.M3: all over again */
         } else if (!choice_next()) {
             *exhausted = true;
             break;

@@ -6,23 +6,24 @@
  * come through the calls that the compiler adds with -fsanitize=thread; its own run-time library is
  * not linked, so they end here.
  *
- *   M1  A thread's clock has, for each thread, how much of that one's past it has seen. A release
- *       leaves the clock with the object, an acquire takes it from there; a read-modify-write adds
- *       to what is there. Two plain accesses of which neither is in the other's past, and one is
- *       a write, are a data race, whatever the order in which they happened to come.
- *   M2  A delayed store waits in its thread's buffer, and so does every store after it. Its thread
- *       sees it, the others do not. It is carried out before the thread's next read-modify-write,
- *       system call, free or end. That is x86's order.
- *   M3  An operation is a point for a switch only if its object is used by several threads and
- *       written by one. That is learned as schedules are run; when something new was learned, a
- *       search that is to be exhaustive begins again.
+ *   memory.M1  A thread's clock has, for each thread, how much of that one's past it has seen. A
+ *              release leaves the clock with the object, an acquire takes it from there; a
+ *              read-modify-write adds to what is there. Two plain accesses of which neither is in
+ *              the other's past, and one is a write, are a data race, whatever the order in which
+ *              they happened to come.
+ *   memory.M2  A delayed store waits in its thread's buffer, and so does every store after it. Its
+ *              thread sees it, the others do not. It is carried out before the thread's next
+ *              read-modify-write, system call, free or end. That is x86's order.
+ *   memory.M3  An operation is a point for a switch only if its object is used by several threads
+ *              and written by one. That is learned as schedules are run; when something new was
+ *              learned, a search that is to be exhaustive begins again.
  */
 #include "engine.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* -- Clocks of atomic objects (M1) ----------------------------------------------------------- */
+/* -- Clocks of atomic objects (memory.M1) ---------------------------------------------------- */
 
 enum { LOCATIONS = 1024 * EX_SCALE, SHADOWS = 4096, USAGES = 8192 };
 
@@ -83,7 +84,7 @@ void memory_join(ex_thread *parent, const ex_thread *child)
     join_clock(parent->clock, child->clock);
 }
 
-/* -- Which objects matter (M3) --------------------------------------------------------------- */
+/* -- Which objects matter (memory.M3) -------------------------------------------------------- */
 
 typedef struct usage {
     uintptr_t address;
@@ -144,7 +145,7 @@ static void point(const char *operation, const void *object, bool writes, const 
     memory_check(object, operation, file, line);
 }
 
-/* -- Values and store buffers (M2) ----------------------------------------------------------- */
+/* -- Values and store buffers (memory.M2) ---------------------------------------------------- */
 
 static uint64_t read_value(const void *address, size_t size)
 {
@@ -240,7 +241,7 @@ void ex_store_value(void *object, size_t size, uint64_t value, ex_order order, c
         tick(ex_running);
 }
 
-/* A read-modify-write: M2, M1. */
+/* A read-modify-write: memory.M2, memory.M1. */
 static void modified(void *object, size_t size, uint64_t value, ex_order order)
 {
     location *location = location_of(object);

@@ -245,7 +245,7 @@ static void go_on_with(unsigned others)
     assert_int_equal(probe.discards, others);
 }
 
-/* D2 */
+/* sched.D2 */
 static void a_series_goes_on_without_memory(void **state)
 {
     for (unsigned others = 0; others <= 2 * FIRST_CAPACITY; others++)
@@ -278,7 +278,8 @@ static void insert_tasks(rota_queue *queue, rota_future **futures, unsigned coun
     }
 }
 
-/* H3: series that were taken out keep their places until they are settled; others come meanwhile. */
+/* heap.H3: series that were taken out keep their places until they are settled; others come
+   meanwhile. */
 static void a_heap_keeps_the_places_of_all_that_were_taken_out_at_once(void **state)
 {
     rota_future *series[MANY], *others[MORE];

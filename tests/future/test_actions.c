@@ -278,7 +278,8 @@ static void many_are_taken_out_in_any_order(void **state)
     free(notes);
 }
 
-/* N3: what an action remembers of where it was before does not count where it comes to be next. */
+/* actions.N3: what an action remembers of where it was before does not count where it comes to be
+   next. */
 static void an_action_can_be_added_again(void **state)
 {
     rota_future *promise = promise_new();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who keeps a future's task hears that it has ended, unless the future was taken back: K1 to K4.
+ * Who keeps a future's task hears that it has ended, unless the future was taken back: keeper.K1 to
+ * keeper.K4.
  */
 #include "rota_test_tasks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctl.pml - two tasks are submitted to a pool of at most two threads, none of which is there for long,
- * while it is shut down; each thread may be refused (src/pool/ctl.h, C1, C2; pool.c, worker.c and
- * shutdown.c, P2 to P4; POOL-25 to POOL-30, POOL-56).
+ * while it is shut down; each thread may be refused (ctl.C1, ctl.C2, pool.P2
+ * to pool.P4; POOL-25 to POOL-30, POOL-56).
  *
  *   BUG 1  who has queued a task does not look again whether there is somebody to run it
  *   BUG 2  the last worker leaves though something is queued, and nobody looks after that

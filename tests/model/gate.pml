@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gate.pml - three threads take from a delay queue, one of which may be interrupted, while two elements
- * are inserted, the later one first (src/queue/gate.c, G1 to G4: leader and followers). A step in
+ * are inserted, the later one first (gate.G1 to gate.G4: leader and followers). A step in
  * braces is under the queue's lock.
  *
  *   BUG 1  who gives up calls no successor
@@ -119,7 +119,7 @@ end_waits:
        :: BUG == 3 && interrupted[me] -> goto done
        :: else
        fi;
-       woken[me] /* G4 */
+       woken[me] /* gate.G4 */
     fi;
 try:
     atomic {
@@ -196,6 +196,6 @@ init {
     timeout;
     /* Nobody waits while something is due; two take two, a third may go on waiting. */
     assert(OPENS > now || !(IS_WAITING || leader != NOBODY));
-    /* Who waits for a time is there, unless somebody else is on his way: G1. */
+    /* Who waits for a time is there, unless somebody else is on his way: gate.G1. */
     assert(OPENS == FOREVER || leader != NOBODY || !IS_WAITING)
 }

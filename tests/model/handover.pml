@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * handover.pml - a future is run, cancelled with an interrupt and completed by hand, all at once; two
- * threads try to run it (src/future/future_state.h, S1, S2; src/future/run.c, F3, F4).
+ * threads try to run it (future_state.S1, future_state.S2, future.F3, future.F4).
  *
  *   BUG 1  the runner leaves while it is being interrupted
  *   BUG 2  who cancels looks for the runner before it changes the state
@@ -28,10 +28,10 @@ proctype running(byte me)
        runs++;
        if
        :: atomic { phase == NEW -> phase = COMPLETING };
-          atomic { phase = NORMAL; runner = 0 }; /* nobody else writes the word now: S2 */
+          atomic { phase = NORMAL; runner = 0 }; /* nobody else writes the word now: future_state.S2 */
           ends++
        :: phase != NEW ->
-          atomic { (phase != INTERRUPTING || BUG == 1) -> runner = 0 } /* S1 */
+          atomic { (phase != INTERRUPTING || BUG == 1) -> runner = 0 } /* future_state.S1 */
        fi
     :: else
     fi;
@@ -55,7 +55,7 @@ active proctype cancelling()
            phase = (whom == 0 -> CANCELLED : INTERRUPTING)
        };
        if
-       :: whom == 0 -> discards++ /* F4 */
+       :: whom == 0 -> discards++ /* future.F4 */
        :: else ->
           assert(lives[whom - 1]); /* its flag is set there */
           phase = INTERRUPTED

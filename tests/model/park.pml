@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * park.pml - one thread waits in a list; it is woken, interrupted, or its time passes
- * (src/base/park.c, K2, K3; src/base/thread.c, T2, T3).
+ * (park.K2, park.K3, thread.T2, thread.T3).
  *
  *   BUG 1  an unpark that comes before the park is not kept
  *   BUG 2  the thread is not pinned, and ends while it is being unparked
@@ -67,7 +67,7 @@ active proctype waiting()
        :: else -> park()
        fi
     od;
-    atomic { is_mine = in_list; in_list = false }; /* K2 */
+    atomic { is_mine = in_list; in_list = false }; /* park.K2 */
     if
     :: is_mine && BUG != 2 -> pins--
     :: is_mine && BUG == 2
@@ -80,7 +80,7 @@ active proctype waiting()
     fi;
 end_wait:
     waiter_lives = false;
-    atomic { pins == 0 -> thread_lives = false } /* T3 */
+    atomic { pins == 0 -> thread_lives = false } /* thread.T3 */
 }
 
 active proctype waking()
@@ -92,7 +92,7 @@ end_not_at_all:
     if
     :: atomic { in_list -> in_list = false };
        assert(waiter_lives);
-       woken = true; /* K3 */
+       woken = true; /* park.K3 */
        unpark(was);
        if
        :: BUG != 2 -> pins--
@@ -113,7 +113,7 @@ end_not_at_all:
     :: atomic { thread_lives -> pins++ };
        if
        :: BUG == 3 -> unpark(was); interrupted = true
-       :: else -> interrupted = true; unpark(was) /* T2 */
+       :: else -> interrupted = true; unpark(was) /* thread.T2 */
        fi;
        pins--
     :: !thread_lives

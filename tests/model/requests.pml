@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * requests.pml - the owner of a deque forks and pops, while two others search, ask, and fall asleep
- * (src/forkjoin/worker.c, rota__fj_answer; crew.c, W1, W2, W5; docs/design/deque.md). Nothing is made
- * public by force here: at rest what is private must be within reach of the owner's next step.
+ * (crew.W1, crew.W2, crew.W5). Nothing is made public by force here: at rest what is private must be
+ * within reach of the owner's next step.
  *
  *   BUG 1  the owner looks who wants something before it puts the words back
  *   BUG 2  who falls asleep does not look around once it is counted
@@ -21,7 +21,7 @@ byte forked, done;
 
 #define IS_WANTED (searching > 0 || sleeping > 0)
 
-/* W2: nobody is woken while somebody searches. */
+/* crew.W2: nobody is woken while somebody searches. */
 inline call()
 {
     atomic {
@@ -38,7 +38,7 @@ inline wake(whom)
     is_asleep[whom] = false; sleeping--; searching++; is_woken[whom] = true
 }
 
-/* W5 */
+/* crew.W5 */
 inline ask_for_more()
 {
     if
@@ -126,7 +126,7 @@ look:
        ask_for_more();
        atomic { is_last = searching == 1; searching-- };
        if
-       :: is_last && public > 0 -> call() /* W2 */
+       :: is_last && public > 0 -> call() /* crew.W2 */
        :: else
        fi;
        done++;
@@ -136,9 +136,9 @@ look:
        fi
     :: else
     fi;
-    atomic { searching--; sleeping++; is_asleep[me] = true; is_woken[me] = false }; /* W1 */
+    atomic { searching--; sleeping++; is_asleep[me] = true; is_woken[me] = false }; /* crew.W1 */
     if
-    :: BUG != 4 -> is_asked = true /* W5 */
+    :: BUG != 4 -> is_asked = true /* crew.W5 */
     :: else
     fi;
     if

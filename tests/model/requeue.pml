@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * requeue.pml - a periodic task runs again and again while it is cancelled and its pool shut down
- * (src/sched/rules.c, SCHED-21 to SCHED-23; src/future/keeper.c). A step in braces is under the
- * queue's lock.
+ * (sched.D1, future.F6; SCHED-21 to SCHED-23). A step in braces is under the queue's lock.
  *
  *   BUG 1  whether it may come again is looked at before the lock is taken
  *   BUG 2  what may not come again is not cancelled

@@ -122,8 +122,9 @@ static void *end_thread(void *arg)
     pthread_exit(NULL);
 }
 
-/* Each task ends its thread; who comes next goes on with the record of one that has left: B3. The last may
-   still be about to leave when the next is there, and so may the one before it. */
+/* Each task ends its thread; who comes next goes on with the record of one that has left:
+   observe.B3. The last may still be about to leave when the next is there, and so may the one
+   before it. */
 static void the_next_thread_uses_the_record_of_the_last(void **state)
 {
     rota_executor *pool = observing_pool();

@@ -318,7 +318,8 @@ static void a_child_has_no_page(void **state)
     assert_int_equal(test_in_child(start_and_stop, NULL), 0); /* there is none in its parent, too */
 }
 
-/* V5: as the child has closed what it inherited, the port and the clients are the parent's alone. */
+/* page.V5: as the child has closed what it inherited, the port and the clients are the parent's
+   alone. */
 static void stop_in_place_of_the_parent(void *arg)
 {
     test_check(rota_page_stop() == ROTA_OK);

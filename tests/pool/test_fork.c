@@ -159,7 +159,7 @@ static void submit_on_and_on(void *arg)
     }
 }
 
-/* P6: whatever lock was held at that moment. */
+/* pool.P6: whatever lock was held at that moment. */
 static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
 {
     struct traffic traffic = {.pool = test_small_pool(2, 3, 8)};

@@ -349,7 +349,7 @@ static void without_memory_nothing_is_scheduled(void **state)
     }
 }
 
-/* D2: a series needs no memory to come again, however full the heap is. */
+/* sched.D2: a series needs no memory to come again, however full the heap is. */
 static void a_series_comes_again_without_memory(void **state)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});

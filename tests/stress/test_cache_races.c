@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks under load: threads that come and go take, pass on and free them. No block is in two hands
- * (C1), and in the end all memory is back (C2).
+ * (cache.C1), and in the end all memory is back (cache.C2).
  */
 #include "rota_test_internal.h"
 
@@ -79,7 +79,7 @@ static void run_generations(void *arg)
     assert_int_equal(test_memory_live(), 0);
 }
 
-/* C1, C2 */
+/* cache.C1, cache.C2 */
 static void no_block_is_lost_or_in_two_hands(void **state)
 {
     run_generations(NULL);
@@ -126,7 +126,7 @@ static void run(void (*body)(void *arg))
         test_thread_join(threads[i]);
 }
 
-/* C3: after a burst of all threads, freed by others, little is kept of it. */
+/* cache.C3: after a burst of all threads, freed by others, little is kept of it. */
 static void memory_goes_back_after_a_burst_of_all(void **state)
 {
     for (int round = 0; round < 3; round++) {

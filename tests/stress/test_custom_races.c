@@ -72,7 +72,7 @@ static void check_counts(void *arg)
     test_check(rota_executor_free(race->executor) == ROTA_OK);
 }
 
-/* U1: entering and shutting down at once; what was taken has run when it is terminated. */
+/* custom.U1: entering and shutting down at once; what was taken has run when it is terminated. */
 static void nobody_enters_after_the_shutdown(void **state)
 {
     static const test_race sides = {make, {shut_down, submit_some, submit_some}, check_counts};
@@ -112,7 +112,8 @@ static void nothing(void *arg)
 {
 }
 
-/* U2, U3: it may be freed as soon as it has ended, by whoever waits, while the last leaves. */
+/* custom.U2, custom.U3: it may be freed as soon as it has ended, by whoever waits, while the last
+   leaves. */
 static void it_may_be_freed_while_the_last_leaves(void **state)
 {
     static const test_race sides = {make, {close_it, enter_and_leave}, nothing};

@@ -246,7 +246,7 @@ static void cancel_shared(void *arg)
     round->cancelled = rota_fj_cancel(&round->shared);
 }
 
-/* J4: what ends as cancelled may have run; what does not has. */
+/* fj.J4: what ends as cancelled may have run; what does not has. */
 static void ran_or_was_cancelled(void *arg)
 {
     struct round *round = arg;
@@ -305,7 +305,7 @@ static void submit_who_opens(void *arg)
     execute(arg, open_latch);
 }
 
-/* W3 */
+/* crew.W3 */
 static void another_stands_in_for_who_blocks(void **state)
 {
     race(&(test_race){make_for_one, {submit_who_waits, submit_who_opens}, test_round_all_ran});

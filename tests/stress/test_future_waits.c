@@ -78,7 +78,7 @@ static void get_short_2(void *arg)
 
 static void check_pins(unsigned side)
 {
-    test_check(rota__load_acquire(&test_race_thread(side)->pins) == 0); /* T3, thread.h */
+    test_check(rota__load_acquire(&test_race_thread(side)->pins) == 0); /* thread.T3 */
 }
 
 /* -- Time against completion -------------------------------------------------------------- */

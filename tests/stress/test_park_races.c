@@ -43,7 +43,7 @@ static void play_second(void *arg)
     play(arg, 1);
 }
 
-/* K1: an unpark is never lost, before, during or after the park. */
+/* park.K1: an unpark is never lost, before, during or after the park. */
 static void no_unpark_is_lost(void **state)
 {
     struct players players = {0};
@@ -85,7 +85,7 @@ static void sleep_and_count(void *arg)
     }
 }
 
-/* T2, INT-12: every interrupt, of the thread or of what it executes, ends exactly one sleep. */
+/* thread.T2, INT-12: every interrupt, of the thread or of what it executes, ends exactly one sleep. */
 static void no_interrupt_is_slept_through(void **state)
 {
     struct target target = {0};
@@ -110,7 +110,7 @@ enum { WAITERS = 2, ROUNDS = TEST_IS_SLOW ? 5000 : 20000 };
 /* What a waiter may be found in: a list with room for one. */
 struct place {
     rota__mutex mutex;    /* guards the next */
-    rota__waiter *waiter; /* published, not yet ended by anybody (K2) */
+    rota__waiter *waiter; /* published, not yet ended by anybody (park.K2) */
     unsigned tokens;      /* plain: handed over by the wake */
     long woken, timed_out, interrupted;
     long wakes; /* the waker's own */
@@ -193,7 +193,7 @@ static void wake_often(void *arg)
     }
 }
 
-/* K2, INT-06: whatever comes first, each wait has one end, and each wake finds its waiter. */
+/* park.K2, INT-06: whatever comes first, each wait has one end, and each wake finds its waiter. */
 static void every_wait_has_one_end(void **state)
 {
     test_thread *waiters[WAITERS];
@@ -250,8 +250,8 @@ static void wake_all(void *arg)
 }
 
 /*
- * K3, T3: a thread ends as soon as it is woken, and its memory, with all that the library knows of
- * it, is unmapped: a waker that touched it after that would crash.
+ * park.K3, thread.T3: a thread ends as soon as it is woken, and its memory, with all that the
+ * library knows of it, is unmapped: a waker that touched it after that would crash.
  */
 static void nobody_touches_a_thread_that_has_ended(void **state)
 {

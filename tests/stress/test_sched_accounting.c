@@ -4,7 +4,7 @@
  * hand, removed and purged, its settings and policies change, its workers are torn away, and it is
  * shut down. Each task that was accepted meets its body or its discard, once; each series its
  * discard, once, after the last of its runs, which never overlap; what was refused meets neither
- * (OWN-19, SCHED-17, OWN-05, F4).
+ * (OWN-19, SCHED-17, OWN-05, future.F4).
  */
 #include "chance.h"
 #include "rota_test_race.h"

@@ -112,7 +112,7 @@ static void complete(void *arg)
         atomic_fetch_add(&round->cancelled, rota_promise_complete(round->futures[i], NULL));
 }
 
-/* It ends when its task does, and is freed at once: K1 to K3. */
+/* It ends when its task does, and is freed at once: keeper.K1 to keeper.K3. */
 static void close_it(void *arg)
 {
     test_check(rota_close(((struct round *)arg)->all.pool) == ROTA_OK);
@@ -126,7 +126,7 @@ static void stop_it(void *arg)
     test_check(rota_close(round->all.pool) == ROTA_OK);
 }
 
-/* F3, F4 */
+/* future.F3, future.F4 */
 static void ran_or_was_discarded(void *arg)
 {
     struct round *round = arg;
@@ -160,7 +160,7 @@ static void make_series(void *arg)
         schedule(round, 0, test_random_below(&round->all.random, 2) == 0 ? 1 : -ROTA_US(1));
 }
 
-/* F4, OWN-19: however often they ran. */
+/* future.F4, OWN-19: however often they ran. */
 static void all_were_discarded_once(void *arg)
 {
     struct round *round = arg;

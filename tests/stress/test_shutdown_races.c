@@ -138,7 +138,7 @@ static void check_account(void *arg)
                == atomic_load(&account->group_ran) + atomic_load(&account->group_discarded));
 }
 
-/* U1, OWN-05, EXEC-16 */
+/* custom.U1, OWN-05, EXEC-16 */
 static void what_was_taken_has_run(void **state)
 {
     static const test_race race = {

@@ -2,11 +2,11 @@
 /*
  * clock.c - time that passes only when a test says so.
  *
- *   V1  A wait is registered, under the mutex, before its thread sleeps and
- *       only if its deadline has not come; it leaves when the thread goes on.
- *   V2  Who advances the time wakes all whose deadline has come, again and
- *       again until they have left: one that has looked at the time but does
- *       not sleep yet misses the first wake, not the last.
+ *   clock.V1  A wait is registered, under the mutex, before its thread sleeps and only if its
+ *             deadline has not come; it leaves when the thread goes on.
+ *   clock.V2  Who advances the time wakes all whose deadline has come, again and again until they
+ *             have left: one that has looked at the time but does not sleep yet misses the first
+ *             wake, not the last.
  *
  * The word itself stays as it is, so that those who wake by changing it do so
  * as ever, with rota__os_wake. A wake for no reason does not show, so that the
@@ -32,7 +32,7 @@ static rota_ns now;
 static bool enter(struct timed_wait *wait)
 {
     pthread_mutex_lock(&mutex);
-    bool entered = wait->deadline > now; /* V1 */
+    bool entered = wait->deadline > now; /* clock.V1 */
     if (entered) {
         wait->next = waits;
         waits = wait;
@@ -73,7 +73,7 @@ static void virtual_wait(rota__os_word *word, uint32_t expected, rota_ns deadlin
     if (!enter(&wait))
         return;
     while (atomic_load(word) == expected && test_clock_now() < deadline)
-        rota__os_wait(word, expected, ROTA_FOREVER); /* V2 */
+        rota__os_wait(word, expected, ROTA_FOREVER); /* clock.V2 */
     leave(&wait);
 }
 
@@ -98,7 +98,7 @@ void test_clock_advance(rota_ns duration)
     pthread_mutex_lock(&mutex);
     now = rota__time_add(now, duration);
     pthread_mutex_unlock(&mutex);
-    while (wake_the_due()) /* V2 */
+    while (wake_the_due()) /* clock.V2 */
         sched_yield();
 }
 

@@ -225,7 +225,7 @@ static void run_all(rota__fj_worker *place)
 
 /* -- Completing --------------------------------------------------------------------------------- */
 
-/* N3: the last of three completes the root. Nobody touches anything after that. */
+/* completer.N3: the last of three completes the root. Nobody touches anything after that. */
 EXPLORE(two_children_are_completed_as_the_root_is_joined)
 {
     begin(1, run_and_complete, NULL, NULL);
@@ -275,7 +275,7 @@ EXPLORE(two_children_are_completed_in_a_loop)
     check_each_completed_once();
 }
 
-/* J2: who has no place in the pool waits for what others complete. */
+/* fj.J2: who has no place in the pool waits for what others complete. */
 EXPLORE(a_root_is_completed_as_somebody_outside_waits)
 {
     begin(1, just_run, NULL, NULL);
@@ -291,7 +291,7 @@ EXPLORE(a_root_is_completed_as_somebody_outside_waits)
     end();
 }
 
-/* CC-09, N4: one ends it, and wakes who waits. */
+/* CC-09, completer.N4: one ends it, and wakes who waits. */
 EXPLORE(two_complete_the_root_as_it_is_joined)
 {
     begin(1, just_run, NULL, NULL);
@@ -321,7 +321,7 @@ static int run_against(void (*act)(void *), computing *compute)
     return FAR - rota_pending(completer(ROOT));
 }
 
-/* N2, CC-11: whether it ran or was passed over, its parent is told once. */
+/* completer.N2, CC-11: whether it ran or was passed over, its parent is told once. */
 EXPLORE(a_completer_is_cancelled_as_its_turn_comes)
 {
     ex_check(run_against(cancel, run_and_complete) == 1);
@@ -331,7 +331,8 @@ EXPLORE(a_completer_is_cancelled_as_its_turn_comes)
     end();
 }
 
-/* N1, CC-06: who completes it tells its parent; its own turn does nothing, or had come before. */
+/* completer.N1, CC-06: who completes it tells its parent; its own turn does nothing, or had come
+   before. */
 EXPLORE(a_completer_is_completed_as_its_turn_comes)
 {
     ex_check(run_against(complete, just_run) == 1);
@@ -349,7 +350,7 @@ static void tell_and_wait(rota_completer *self, rota_completer *caller)
     wait_for(&may_go_on);
 }
 
-/* N1: it has not begun, and never will, also while the completion is only told of. */
+/* completer.N1: it has not begun, and never will, also while the completion is only told of. */
 EXPLORE(a_turn_comes_as_a_completion_is_told)
 {
     begin(1, just_run, just_run, NULL);
@@ -375,7 +376,7 @@ static void complete_and_cancel(void *which)
     ex_check(!rota_fj_cancel(which));
 }
 
-/* N2: it is done, and not by a cancellation. */
+/* completer.N2: it is done, and not by a cancellation. */
 EXPLORE(a_completer_that_is_complete_is_cancelled_as_its_turn_comes)
 {
     ex_check(run_against(complete_and_cancel, just_run) == 1);
@@ -466,7 +467,7 @@ EXPLORE(two_children_run_and_fail)
     end();
 }
 
-/* N4: who joins it and who cancels it agree. */
+/* completer.N4: who joins it and who cancels it agree. */
 EXPLORE(a_root_is_cancelled_as_it_is_completed)
 {
     begin(1, just_run, NULL, NULL);
@@ -634,7 +635,7 @@ static void help_for_nothing(void *arg)
     give_up_place(place);
 }
 
-/* W1: what was taken for nothing is run by a third, who may have fallen asleep meanwhile. */
+/* crew.W1: what was taken for nothing is run by a third, who may have fallen asleep meanwhile. */
 EXPLORE(a_worker_helps_for_nothing_and_waits)
 {
     begin(3, just_run, run_and_complete, NULL);

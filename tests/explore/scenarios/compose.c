@@ -139,7 +139,7 @@ EXPLORE(a_step_is_cancelled_while_its_source_ends)
     end();
 }
 
-/* X2: of three steps one is cancelled, and one registered, while the source ends. */
+/* compose.X2: of three steps one is cancelled, and one registered, while the source ends. */
 EXPLORE(steps_come_and_go_while_their_source_ends)
 {
     rota_future *first = NULL;
@@ -181,7 +181,7 @@ static void complete_and_let_go(void *future)
     rota_future_unref(future);
 }
 
-/* OWN-20, F5: who completes it and who lets go of it meet; the value is freed after the last. */
+/* OWN-20, future.F5: who completes it and who lets go of it meet; the value is freed after the last. */
 EXPLORE(a_value_is_freed_once_its_last_future_goes)
 {
     rota_future *promise = new_promise();
@@ -478,7 +478,7 @@ EXPLORE(a_timeout_is_cancelled_while_its_time_comes)
 
 /* -- In a pool ------------------------------------------------------------------------------- */
 
-/* E4: who has the step's value may close its pool, though who ended the source has not left it. */
+/* exec.E4: who has the step's value may close its pool, though who ended the source has not left it. */
 EXPLORE(a_pool_is_closed_after_the_step_that_another_thread_gave_it)
 {
     rota_executor *pool = NULL;
@@ -520,7 +520,8 @@ static void count_discard(void *arg)
     freed++;
 }
 
-/* Y1, Y2: cancelled while the next attempt comes; it has its value, or there is no other. */
+/* again.Y1, again.Y2: cancelled while the next attempt comes; it has its value, or there is no
+   other. */
 EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
 {
     const rota_executor_ops ops = {.execute = run_here};
@@ -540,7 +541,8 @@ EXPLORE(a_retry_is_cancelled_while_its_next_attempt_comes)
     ex_check(rota_close(direct) == ROTA_OK);
 }
 
-/* M2: a task is cancelled while its time comes: it runs, or is dropped, once; and nobody waits for it. */
+/* timer.M2: a task is cancelled while its time comes: it runs, or is dropped, once; and nobody
+   waits for it. */
 EXPLORE(a_delayed_task_is_cancelled_while_its_time_comes)
 {
     const rota_executor_ops ops = {.execute = run_here};
@@ -560,7 +562,7 @@ EXPLORE(a_delayed_task_is_cancelled_while_its_time_comes)
     ex_check(ran + freed == 1 && (is_cancelled || ran == 1));
 }
 
-/* M2: a step is cancelled as it is given to one, before or after it has a timer. */
+/* timer.M2: a step is cancelled as it is given to one, before or after it has a timer. */
 EXPLORE(a_delayed_step_is_cancelled_as_it_is_sent)
 {
     const rota_executor_ops ops = {.execute = run_here};
@@ -581,7 +583,7 @@ EXPLORE(a_delayed_step_is_cancelled_as_it_is_sent)
     end();
 }
 
-/* Y3: who has cancelled it may close its executor, though the next attempt was about to come. */
+/* again.Y3: who has cancelled it may close its executor, though the next attempt was about to come. */
 EXPLORE(an_executor_is_closed_after_a_retry_was_cancelled)
 {
     const rota_executor_ops ops = {.execute = run_here};
@@ -607,7 +609,7 @@ static void *count_try(void *arg)
     return arg;
 }
 
-/* Y3: who has its value may close its pool, though the second attempt was about to come. */
+/* again.Y3: who has its value may close its pool, though the second attempt was about to come. */
 EXPLORE(a_pool_is_closed_after_a_hedge_has_its_value)
 {
     const rota_call call = {.fn = count_try};

@@ -50,7 +50,7 @@ static bool count(const rota_fj *entry)
     return true;
 }
 
-/* Q5: the short ways, if they are not shut, end where the chunk of the top does. */
+/* deck.Q5: the short ways, if they are not shut, end where the chunk of the top does. */
 static void check_short_ways(void)
 {
     uint32_t chunk = rota__load_relaxed(&deque.chunk);
@@ -129,7 +129,7 @@ EXPLORE(an_owner_and_two_thieves_want_two_entries)
     end_deque(2);
 }
 
-/* Q2: what is published while a thief looks is whole when it is seen. */
+/* deck.Q2: what is published while a thief looks is whole when it is seen. */
 EXPLORE(entries_are_published_one_after_another)
 {
     begin_deque();
@@ -142,7 +142,7 @@ EXPLORE(entries_are_published_one_after_another)
     end_deque(3);
 }
 
-/* Q4: the slot is used again when, and only when, the thief has done with it. */
+/* deck.Q4: the slot is used again when, and only when, the thief has done with it. */
 EXPLORE(a_stolen_slot_is_used_again)
 {
     begin_deque();
@@ -188,7 +188,7 @@ EXPLORE(a_deque_grows_while_a_thief_steals)
     end_deque(5);
 }
 
-/* Q5, at the border of a chunk: the owner closes, as it does after each push and pop. */
+/* deck.Q5, at the border of a chunk: the owner closes, as it does after each push and pop. */
 EXPLORE(an_owner_moves_between_chunks_while_a_thief_steals)
 {
     begin_deque();
@@ -222,11 +222,11 @@ EXPLORE(a_full_deque_takes_no_more)
 static void ask(void *unused)
 {
     (void)unused;
-    ex_check(!count(rota__deque_steal(&deque))); /* Q3 */
+    ex_check(!count(rota__deque_steal(&deque))); /* deck.Q3 */
     rota__deque_request(&deque);
 }
 
-/* Q3, Q5: nobody steals what is private; a request that comes after the close stays. */
+/* deck.Q3, deck.Q5: nobody steals what is private; a request that comes after the close stays. */
 EXPLORE(a_private_entry_is_asked_for)
 {
     begin_deque();
@@ -246,7 +246,7 @@ static void force(void *unused)
     count(rota__deque_steal(&deque));
 }
 
-/* Q6: the owner is on the long way, or just about to be. */
+/* deck.Q6: the owner is on the long way, or just about to be. */
 EXPLORE(an_owner_pops_as_it_is_forced)
 {
     begin_deque();
@@ -423,7 +423,7 @@ static bool is_asleep(rota__fj_worker *worker)
     return is_so;
 }
 
-/* W5: what is forked next is for the one that has fallen asleep. */
+/* crew.W5: what is forked next is for the one that has fallen asleep. */
 static void check_request(void)
 {
     uint64_t crowd = rota__load_relaxed(&crew[0]->pool->crowd);
@@ -482,7 +482,7 @@ static void take_back(rota_fj *task)
         count(task);
 }
 
-/* Q6: the owner is on the short way, or the long one, or on none. */
+/* deck.Q6: the owner is on the short way, or the long one, or on none. */
 EXPLORE(an_owner_forks_and_takes_back_as_it_is_forced)
 {
     rota__fj_worker *worker = begin_owner();

@@ -162,7 +162,7 @@ static void fork_many(rota_fj *self)
         ex_check(rota_join(&children[i].task) == ROTA_OK);
 }
 
-/* Q5: over the border of a chunk and back, and once more. */
+/* deck.Q5: over the border of a chunk and back, and once more. */
 EXPLORE(more_is_forked_than_a_chunk_holds)
 {
     node root = NODE(fork_many, 0);
@@ -243,13 +243,13 @@ static void cancel_while(rota_fj_fn *body)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
-/* J4: its body runs or not, once at most, and who joins it hears of it. */
+/* fj.J4: its body runs or not, once at most, and who joins it hears of it. */
 EXPLORE(a_task_is_cancelled_as_it_is_forked_and_run)
 {
     cancel_while(fork_shared);
 }
 
-/* J5: also if it is taken back, and forked once more. */
+/* fj.J5: also if it is taken back, and forked once more. */
 EXPLORE(a_task_is_cancelled_as_it_is_taken_back)
 {
     cancel_while(fork_shared_again);
@@ -267,7 +267,7 @@ static void submit_and_get(void *i)
     ex_check(runs((int)(uintptr_t)i) == 1);
 }
 
-/* W1, W4 */
+/* crew.W1, crew.W4 */
 EXPLORE(a_task_comes_as_the_worker_falls_asleep)
 {
     begin((rota_forkjoin_options){.parallelism = 1});
@@ -308,7 +308,7 @@ static void fork_and_block(rota_fj *self)
     ex_check(rota_join(&child.task) == ROTA_OK);
 }
 
-/* FJ-14, W3: somebody else runs what is forked, whatever it was about to do. */
+/* FJ-14, crew.W3: somebody else runs what is forked, whatever it was about to do. */
 EXPLORE(a_task_is_forked_as_the_other_worker_falls_asleep)
 {
     node root = NODE(fork_and_block, 0);
@@ -342,7 +342,7 @@ static void fork_and_wait(rota_fj *self)
     ex_check(rota_join(&child.task) == ROTA_OK);
 }
 
-/* FJ-14, Q6: also if it was private, and its owner does nothing that the library could see. */
+/* FJ-14, deck.Q6: also if it was private, and its owner does nothing that the library could see. */
 EXPLORE(a_task_is_forked_by_an_owner_that_does_not_answer)
 {
     node root = NODE(fork_and_wait, 0);
@@ -377,7 +377,7 @@ static void fork_three_and_wait(rota_fj *self)
     ex_check(rota_join(&first.task) == ROTA_OK);
 }
 
-/* FJ-13, W2: who takes the one that is public calls another for those that are not. */
+/* FJ-13, crew.W2: who takes the one that is public calls another for those that are not. */
 EXPLORE(a_thief_waits_for_what_its_victim_has_kept)
 {
     node root = NODE(fork_three_and_wait, 0);
@@ -422,7 +422,7 @@ static void *wait_twice(void *unused)
     return unused;
 }
 
-/* W3: one stands in for who blocks; also when it was one too many a moment ago. */
+/* crew.W3: one stands in for who blocks; also when it was one too many a moment ago. */
 EXPLORE(a_worker_blocks_and_blocks_again)
 {
     begin((rota_forkjoin_options){.parallelism = 1});
@@ -453,7 +453,7 @@ static void sleep_and_take(void *arg)
     rota__crew_exit(worker);
 }
 
-/* W3: who is one too many looks around if another has blocked, also one that asks for nobody. */
+/* crew.W3: who is one too many looks around if another has blocked, also one that asks for nobody. */
 EXPLORE(a_worker_blocks_as_one_too_many_falls_asleep)
 {
     begin((rota_forkjoin_options){.parallelism = 1});
@@ -777,7 +777,7 @@ EXPLORE_WITH_FAULTS(a_forkjoin_pool_without_memory_or_threads_loses_nothing)
     ex_check(runs(1) == (statuses[1] == ROTA_OK));
 }
 
-/* W2: who counted on a thread that could not be made is not forgotten. */
+/* crew.W2: who counted on a thread that could not be made is not forgotten. */
 EXPLORE_WITH_FAULTS(two_submit_and_count_on_one_thread)
 {
     rota_forkjoin_options options = {.parallelism = 1, .keep_alive = ROTA_FOREVER};

@@ -83,7 +83,7 @@ static void let_go(void *future)
     rota_future_unref(future);
 }
 
-/* F5: what somebody still works on stays, though all holders go. */
+/* future.F5: what somebody still works on stays, though all holders go. */
 EXPLORE(a_pin_outlasts_the_holders)
 {
     rota_future *future = new_promise();
@@ -429,7 +429,7 @@ EXPLORE(an_action_is_added_and_removed_while_it_completes)
     rota_future_unref(future);
 }
 
-/* N3: whoever is taken out, and in whatever order, the others stay linked. */
+/* actions.N3: whoever is taken out, and in whatever order, the others stay linked. */
 EXPLORE(four_actions_leave_in_any_order)
 {
     rota_future *future = new_promise();

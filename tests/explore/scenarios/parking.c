@@ -19,7 +19,7 @@ static void set_flag_and_unpark(void *thread)
     rota__unpark(thread);
 }
 
-/* K1: an unpark is not lost, whether it comes before, during or after the park. */
+/* park.K1: an unpark is not lost, whether it comes before, during or after the park. */
 EXPLORE(an_unpark_is_never_lost)
 {
     rota_thread *self = rota__self();
@@ -85,7 +85,7 @@ static void wait_listed(void *arg)
     ex_check(*woken == 1);
 }
 
-/* K2, K3, T3: time-out, wake and the end of the thread, whose stack goes. */
+/* park.K2, park.K3, thread.T3: time-out, wake and the end of the thread, whose stack goes. */
 EXPLORE(a_waiter_may_end_its_thread_as_soon_as_it_is_woken)
 {
     static int woken;
@@ -105,7 +105,7 @@ static void interrupt(void *thread)
     rota_thread_interrupt(thread);
 }
 
-/* T2, INT-05: an interrupt ends the sleep, whenever it comes. */
+/* thread.T2, INT-05: an interrupt ends the sleep, whenever it comes. */
 EXPLORE(an_interrupt_ends_a_sleep)
 {
     ex_thread *other = ex_start(interrupt, rota_thread_self());
@@ -124,7 +124,7 @@ EXPLORE(a_sleep_reports_an_interrupt_or_leaves_it)
     ex_check((status == ROTA_EINTERRUPTED) != rota_interrupted());
 }
 
-/* INT-01, T1: one that comes while a task runs is the task's, or stays for what follows. */
+/* INT-01, thread.T1: one that comes while a task runs is the task's, or stays for what follows. */
 EXPLORE(an_interrupt_is_seen_once_inside_or_after_an_execution)
 {
     rota__execution execution;
@@ -144,7 +144,7 @@ static void set_flag_and_interrupt(void *thread)
     rota_thread_interrupt(thread);
 }
 
-/* T4: two interrupts may be taken as one; who takes them sees what was done before either. */
+/* thread.T4: two interrupts may be taken as one; who takes them sees what was done before either. */
 EXPLORE(what_was_done_before_an_interrupt_is_seen_after_it)
 {
     rota_thread *self = rota__self();
@@ -163,8 +163,8 @@ static void stop(void *thread)
     rota__thread_stop(thread);
 }
 
-/* T2, T4: what begins on a thread that is stopped is interrupted, also if another interrupt came
-   before. */
+/* thread.T2, thread.T4: what begins on a thread that is stopped is interrupted, also if another
+   interrupt came before. */
 EXPLORE(an_execution_that_begins_as_its_thread_is_stopped_is_interrupted)
 {
     rota_thread *self = rota__self();

@@ -115,7 +115,7 @@ EXPLORE(a_pool_is_freed_as_soon_as_it_says_that_it_has_ended)
     ex_join(ender);
 }
 
-/* P4: whoever is the last to leave, nobody touches the pool after its end. */
+/* pool.P4: whoever is the last to leave, nobody touches the pool after its end. */
 EXPLORE(two_workers_leave_at_once)
 {
     unsigned started = 0;
@@ -137,7 +137,7 @@ static void submit(void *i)
     statuses[(uintptr_t)i] = rota_submit_call(pool, &call, NULL);
 }
 
-/* A2: ran, handed over, or refused. */
+/* It ran, was handed over, or was refused. */
 EXPLORE(a_task_runs_or_is_handed_over)
 {
     rota_task_list left;
@@ -264,7 +264,8 @@ static void must_execute(void *i)
     ex_check(statuses[(uintptr_t)i] == ROTA_OK);
 }
 
-/* P7: the last worker leaves between a look at the pool and the wait: a thread may be added then. */
+/* pool.P7: the last worker leaves between a look at the pool and the wait: a thread may be added
+   then. */
 EXPLORE(a_submitter_waits_as_the_last_worker_leaves)
 {
     rota_queue *queue;
@@ -341,7 +342,7 @@ static void submit_to_service(void *i)
     ex_check(rota_completion_submit(service, &call, NULL) == ROTA_OK);
 }
 
-/* ECS-02, S3: each comes out once, and the descriptor is readable just then. */
+/* ECS-02, completion.S3: each comes out once, and the descriptor is readable just then. */
 EXPLORE(a_completion_service_gives_each_task_once)
 {
     rota_future *done;
@@ -365,7 +366,7 @@ EXPLORE(a_completion_service_gives_each_task_once)
     ex_check(runs(0) == 1 && runs(1) == 1);
 }
 
-/* S2: freed while a task is under way. */
+/* completion.S2: freed while a task is under way. */
 EXPLORE(a_completion_service_goes_before_its_task)
 {
     begin(&(rota_pool_options){.core_threads = 1});

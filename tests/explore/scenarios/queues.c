@@ -45,7 +45,7 @@ static void take(void *thread)
     void *taken = NULL;
 
     ex_check(rota_queue_take(queue, &taken) == ROTA_OK);
-    ex_check(*(int *)taken == (int *)taken - elements); /* O1 */
+    ex_check(*(int *)taken == (int *)taken - elements);
     got[(uintptr_t)thread] = taken;
 }
 
@@ -441,7 +441,7 @@ EXPLORE_WITH_FAULTS(a_transfer_is_refused_as_another_element_is_taken)
 
 /* -- The end --------------------------------------------------------------------------------- */
 
-/* G5: once a put has returned, whoever got the element needs the queue no more. */
+/* gate.G5: once a put has returned, whoever got the element needs the queue no more. */
 EXPLORE(a_handoff_queue_is_freed_as_soon_as_both_have_met)
 {
     begin(rota_handoff_queue(&queue));
@@ -526,7 +526,7 @@ EXPLORE(a_visitor_of_a_deque_sees_who_stays)
     visit();
 }
 
-/* -- Histories: O2 --------------------------------------------------------------------------- */
+/* -- Histories ------------------------------------------------------------------------------- */
 
 enum { PUT, POLL, REMOVE, DRAIN, CAPACITY = 2 };
 

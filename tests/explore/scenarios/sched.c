@@ -95,7 +95,7 @@ static void complete(void *future)
     ex_check(rota_promise_complete(future, NULL) || rota_future_is_done(future));
 }
 
-/* F3, F4: its body, or its discard. */
+/* future.F3, future.F4: its body, or its discard. */
 static void check_once(int i)
 {
     ex_check(runs(i) + discards(i) == 1);
@@ -115,7 +115,7 @@ static void release(void)
     rota_promise_complete(released, NULL);
 }
 
-/* F4: however often it ran, its argument is discarded once. */
+/* future.F4: however often it ran, its argument is discarded once. */
 static void end_series(rota_future *future)
 {
     ex_check(rota_future_state_of(future) == ROTA_FUTURE_CANCELED);
@@ -172,7 +172,7 @@ static void *look_at_clock(void *unused)
     return unused;
 }
 
-/* G1: who waits for the later one is woken, and does not sleep until then. */
+/* gate.G1: who waits for the later one is woken, and does not sleep until then. */
 EXPLORE(an_earlier_task_comes_while_a_later_one_is_waited_for)
 {
     rota_ns far = rota_now() + FAR;
@@ -219,7 +219,7 @@ EXPLORE(a_task_is_cancelled_as_its_pool_hands_it_over)
     rota_future_unref(future);
 }
 
-/* The pool ends when its only task does, and is freed: K1 to K3. */
+/* The pool ends when its only task does, and is freed: keeper.K1 to keeper.K3. */
 static void end_by(void (*ending)(void *future))
 {
     begin(&(rota_sched_options){.core_threads = 1});
@@ -248,7 +248,7 @@ static void cancel_series(void *future)
     release();
 }
 
-/* D2, too: its place in the heap is given up before that goes. */
+/* sched.D2, too: its place in the heap is given up before that goes. */
 EXPLORE(the_last_series_is_cancelled_and_the_pool_freed)
 {
     rota_future *future = begin_series(
@@ -308,7 +308,7 @@ static int cancel_elsewhere(rota_task *task, void *unused)
     return ROTA_OK;
 }
 
-/* D1: also if nobody could find it in the queue yet. */
+/* sched.D1: also if nobody could find it in the queue yet. */
 EXPLORE(a_task_is_cancelled_before_it_is_queued)
 {
     begin(&(rota_sched_options){.core_threads = 1, .decorate = cancel_elsewhere});
@@ -430,7 +430,7 @@ static void let_worker_end_its_turn(void)
     rota_future_unref(marker);
 }
 
-/* D1: it is out of the queue when cancel returns, and does not come back to it. */
+/* sched.D1: it is out of the queue when cancel returns, and does not come back to it. */
 EXPLORE(a_series_is_cancelled_as_it_comes_again)
 {
     rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);

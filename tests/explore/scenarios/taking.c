@@ -156,7 +156,7 @@ static void execute_first(void *unused)
     execute(0);
 }
 
-/* W3: two may run at once, also if one came while somebody drained, and no third may be made. */
+/* crew.W3: two may run at once, also if one came while somebody drained, and no third may be made. */
 EXPLORE(a_task_comes_as_others_are_drained)
 {
     begin((rota_forkjoin_options){.parallelism = 2, .max_threads = 2});
