@@ -6,22 +6,26 @@
 
 void lin_clear(lin_history *history)
 {
-    *history = (lin_history){0};
+    memset(history->operations, 0, sizeof history->operations);
+    atomic_store(&history->count, 0);
+    atomic_store(&history->time, 0);
 }
 
 size_t lin_call(lin_history *history, int kind, long argument)
 {
-    if (history->count == LIN_OPERATIONS)
+    size_t operation = atomic_fetch_add(&history->count, 1);
+
+    if (operation >= LIN_OPERATIONS)
         abort();
-    history->operations[history->count] =
-        (lin_operation){.kind = kind, .argument = argument, .called = ++history->time};
-    return history->count++;
+    history->operations[operation] =
+        (lin_operation){kind, argument, .called = atomic_fetch_add(&history->time, 1) + 1};
+    return operation;
 }
 
 void lin_return(lin_history *history, size_t operation, long result)
 {
     history->operations[operation].result = result;
-    history->operations[operation].returned = ++history->time;
+    history->operations[operation].returned = atomic_fetch_add(&history->time, 1) + 1;
 }
 
 /* -- The search ------------------------------------------------------------------------------ */

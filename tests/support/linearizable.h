@@ -16,6 +16,7 @@
 #ifndef ROTA_TESTS_LINEARIZABLE_H
 #define ROTA_TESTS_LINEARIZABLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,8 +33,8 @@ typedef struct lin_operation {
 
 typedef struct lin_history {
     lin_operation operations[LIN_OPERATIONS];
-    size_t count;
-    uint32_t time;
+    atomic_size_t count;
+    _Atomic(uint32_t) time;
 } lin_history;
 
 /* A sequential object. Its state is plain bytes, all zero at first. */
