@@ -25,7 +25,8 @@
  *
  * It is run as often as there are schedules to try. Besides a failed check these are found:
  * deadlock (so a lost wake-up), livelock, a data race on plain memory, use of freed memory or of
- * the stack of a thread that has ended, a double free and a leak.
+ * the stack of a thread that has ended, a double free and a leak. native.c implements the same
+ * interface on pthreads; #ifdef ROTA_EXPLORE leaves out a scenario there.
  */
 #ifndef ROTA_TESTS_EXPLORE_H
 #define ROTA_TESTS_EXPLORE_H

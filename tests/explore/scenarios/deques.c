@@ -206,6 +206,7 @@ EXPLORE(an_owner_moves_between_chunks_while_a_thief_steals)
     end_deque(3);
 }
 
+#ifdef ROTA_EXPLORE /* a deque elsewhere has room for millions */
 EXPLORE(a_full_deque_takes_no_more)
 {
     begin_deque();
@@ -218,6 +219,7 @@ EXPLORE(a_full_deque_takes_no_more)
     ex_join(thief);
     end_deque(8);
 }
+#endif
 
 static void ask(void *unused)
 {

@@ -354,13 +354,14 @@ EXPLORE(a_task_is_forked_by_an_owner_that_does_not_answer)
     ex_check(runs(0) == 1 && runs(1) == 1);
 }
 
+#ifdef ROTA_EXPLORE /* without membarrier(2), three tasks must be more than a chunk holds */
 static void wait_for_the_last(rota_fj *self)
 {
     wait_for(TASKS - 1);
     leaf(self);
 }
 
-/* More than a chunk holds: the last goes the long way, and something is public by then. */
+/* The last goes the long way, and something is public by then. */
 static void fork_three_and_wait(rota_fj *self)
 {
     node first = NODE(wait_for_the_last, 1);
@@ -387,6 +388,7 @@ EXPLORE(a_thief_waits_for_what_its_victim_has_kept)
     ex_check(rota_close(pool) == ROTA_OK);
     ex_check(runs(1) == 1 && runs(2) == 1 && runs(3) == 1);
 }
+#endif
 
 static void *wait_for_the_next(void *i)
 {

@@ -366,7 +366,7 @@ EXPLORE_WITH_FAULTS(a_task_ends_its_worker_while_another_waits_for_its_time)
     forget();
     if (rota_sched_new(&(rota_sched_options){.core_threads = 1}, &sched) != ROTA_OK)
         return;
-    rota_future *future = schedule(0, FAR, 0);
+    rota_future *future = schedule(0, SOON, 0);
     (void)rota_execute(sched, end_thread, NULL);
     while ((status = rota_shutdown(sched)) != ROTA_OK)
         ex_check(status == ROTA_ENOMEM);
