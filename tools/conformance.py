@@ -28,9 +28,10 @@ HEADING = re.compile(r"^/\* -- .* -+ \*/$", re.MULTILINE)
 # A function or table of a file that clang-format has seen, with the comment directly above it.
 UNIT = re.compile(r"(?P<above>^/\*(?:(?!\*/).)*\*/\n)?^(?P<head>[A-Za-z_][^;{}#]*?)\s*\{\n"
                   r"(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
-NAME = re.compile(r"EXPLORE\w*\((?P<scenario>\w+)|(?P<table>\w+)(?:\[\w*\])* =$"
-                  r"|(?P<function>\w+)\(")
 CMOCKA_TEST = re.compile(r"\bvoid \w+\(void \*\*state\)")
+# TEST(name), TEST_WITH(fixture, name), WORKER_TEST(name), CONTRACT(needs, name), EXPLORE(name)
+NAME = re.compile(r"^(?:EXPLORE\w*|CONTRACT|\w*TEST|TEST_WITH)\((?:.*, )?(?P<test>\w+)\)$"
+                  r"|(?P<table>\w+)(?:\[\w*\])* =$|(?P<function>\w+)\(")
 CITATION = re.compile(r"\b([A-Z]+)-(\d\d)(?: to \1-(\d\d))?\b")
 CALL = re.compile(r"\b(rota_\w+)\(")
 COMPARED = re.compile(r"\s*(?:,|==)\s*ROTA_(E[A-Z]+)\b")
@@ -57,7 +58,7 @@ class Unit:
         name = NAME.search(" ".join(match["head"].split()))
         self.name = name and name[name.lastgroup]
         self.is_table = bool(name and name["table"])
-        self.is_test = bool(name and name["scenario"] or CMOCKA_TEST.search(match["head"]))
+        self.is_test = bool(name and name["test"] or CMOCKA_TEST.search(match["head"]))
         code = COMMENT.sub(" ", match["body"])
         self.uses = set(re.findall(r"\w+", code))
         self.clauses, self.proofs = set(), set()
@@ -221,7 +222,7 @@ CLEAN = {
     "include/rota/a.h": "/* int rota_old(void); */\nint rota_a(int n);\nint rota_b(void);\n"
                         "int rota_code(void);\nvoid rota_c(void);\n",
     "tests/conformance/clauses.txt": "# comment\nA-01 one\nA-02 two\nA-03 three\nA-04 four\n"
-                                     "A-05 five\nA-06 not offered: six\n",
+                                     "A-05 five\nA-06 not offered: six\nA-08 eight\nA-10 ten\n",
     "tests/conformance/errors.txt": "rota_a EINVAL EBUSY\nrota_b EFULL ...\nrota_code -\n",
     "tests/a/test_a.c": "/* A-09: the head of a file cites nothing */\n\n"
                         "/* -- Helpers: A-06, A-05 --- */\n\n/* -- Others --- */\n\n"
@@ -234,12 +235,15 @@ CLEAN = {
                         "int main(void)\n{\n    run(one);\n}\n",
     "tests/b.c": "/* -- Last: A-05 --- */\n\n"
                  "EXPLORE(two)\n{\n    assert_status(rota_a(1),\n  ROTA_EBUSY);\n}\n",
+    "tests/c.c": "/* A-08 */\nTEST(three)\n{\n}\n\n/* A-10 */\nCONTRACT(X | Y,\n    four)\n{\n}\n",
 }
 PLANTED = [
     ("tests/b.c", "A-05", "A-04", "A-05 has no test: five"),
     ("tests/b.c", "A-05 ", "A-05, A-07 ", "b.c: two cites A-07, which does not exist"),
     ("tests/a/test_a.c", "help(table[0])", "help(0)", "A-03 has no test"),
     ("tests/a/test_a.c", "run(one)", "run(two)", "A-01 has no test"),
+    ("tests/c.c", "TEST(three)", "int three(void **state)", "A-08 has no test"),
+    ("tests/c.c", "CONTRACT", "CONTACT", "A-10 has no test"),
     ("include/rota/a.h", "void rota_c", "int rota_c", "rota_c is not in errors.txt"),
     ("tests/conformance/errors.txt", "rota_a", "rota_d -\nrota_a", "rota_d is not in the headers"),
     ("tests/b.c", "ROTA_EBUSY", "ROTA_OK", "no test sees ROTA_EBUSY from rota_a"),

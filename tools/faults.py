@@ -31,7 +31,7 @@ def read_faults(text):
 
 def is_run(name, text):
     """A test is defined and named once more, by main; a scenario and a target run by themselves."""
-    return (re.search(rf"\b(EXPLORE\w*|add_executable)\({name}\b", text) is not None
+    return (re.search(rf"\b(EXPLORE\w*|\w*TEST\w*|CONTRACT|add_executable)\((?:[^()]*,\s*)?{name}\b", text) is not None
             or re.search(rf"^static void {name}\(", text, re.MULTILINE) is not None
             and len(re.findall(rf"\b{name}\b", text)) > 1)
 

@@ -29,7 +29,8 @@ def tests_of(root, suite):
     code = "\n".join(path.read_text() for path in paths if path.exists())
     defined = re.findall(r"^static void (\w+)\(void(?: \*\*state)?\)\n\{", code, re.MULTILINE)
     listed = set(re.findall(r"(\w+)\)", code))
-    return {name for name in defined if name in listed}
+    registered = set(re.findall(r"^(?:\w*TEST\w*|CONTRACT)\((?:[^()]*,\s*)?(\w+)\)\n\{", code, re.MULTILINE))
+    return registered | {name for name in defined if name in listed}
 
 
 def missing_tests(root, tests):

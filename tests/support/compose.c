@@ -78,6 +78,8 @@ int test_timer_after(void **state)
     return test_memory_after(state);
 }
 
+const test_fixture test_timer = {.teardown = test_timer_after};
+
 int test_timer_clock_after(void **state)
 {
     rota__timer_end(ROTA_FOREVER);

@@ -204,6 +204,65 @@ int test_lessons_run(const test_lesson *lessons, size_t count)
     return failed + teach_all(&common, teach_in_common, false, lessons, count);
 }
 
+/* -- Tests that run inside a pool -------------------------------------------------------- */
+
+typedef struct worker_place {
+    const char *name;
+    rota_forkjoin_options options;
+    bool is_alone;   /* nobody else can steal */
+    bool takes_part; /* the test runs in the caller */
+    bool is_common;
+} worker_place;
+
+static const worker_place worker_places[] = {
+    {"three workers", {.parallelism = 3}, false, false, false},
+    {"one worker", {.parallelism = 1}, true, false, false},
+    {"two workers, fifo", {.parallelism = 2, .fifo = true}, false, false, false},
+    {"a caller and a worker", {.parallelism = 2}, false, true, false},
+    {"a caller alone", {.parallelism = 1}, true, true, false},
+    {"common pool", {.parallelism = 0}, false, true, true},
+};
+
+static test_kind place_kind(size_t i)
+{
+    if (i == sizeof worker_places / sizeof worker_places[0])
+        return (test_kind){.name = NULL};
+    return (test_kind){
+        .name = worker_places[i].name,
+        .able = worker_places[i].is_alone ? TEST_LONE_WORKER : 0,
+        .keeps_memory = worker_places[i].is_common,
+        .value = &worker_places[i],
+    };
+}
+
+typedef struct worker_call {
+    void (*test)(void **state);
+    void **state;
+} worker_call;
+
+static void call_test(void *arg)
+{
+    const worker_call *call = arg;
+
+    call->test(call->state);
+}
+
+static void call_inside(void (*test)(void **state), void **state)
+{
+    const worker_place *here = *state;
+    rota_executor *pool = here->is_common ? rota_common_pool() : test_forkjoin(here->options);
+    worker_call call = {test, state};
+
+    if (here->takes_part)
+        test_fj_taking_part(pool, call_test, &call);
+    else
+        test_fj_inside(pool, call_test, &call);
+    if (!here->is_common)
+        assert_ok(rota_close(pool));
+}
+
+const test_fixture test_workers = {.kind = place_kind, .call = call_inside};
+
 /* -- Something to compute -------------------------------------------------------------------- */
 
 void test_fib(rota_fj *task)

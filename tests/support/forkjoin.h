@@ -48,6 +48,15 @@ typedef struct test_fib_task {
 
 void test_fib(rota_fj *task);
 
+/* -- Tests that run inside a pool ------------------------------------------------------------ */
+
+enum { TEST_LONE_WORKER = 1 << 0 };
+extern const test_fixture test_workers;
+
+/* Runs on a worker, in each kind of pool; the second only where one worker does everything. */
+#define WORKER_TEST(name)      TEST_WITH(test_workers, name)
+#define LONE_WORKER_TEST(name) TEST_CASE(name, .fixture = &test_workers, .needs = TEST_LONE_WORKER)
+
 /* -- Lessons: tests that run inside a pool, in each kind of it ------------------------------- */
 
 typedef struct test_lesson {

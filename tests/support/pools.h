@@ -87,6 +87,7 @@ void test_journal_is(const test_journal *journal, const unsigned *numbers, unsig
 /* A test's setup and teardown: test_with_memory, and the clock of rota_test_internal.h. */
 int test_clock_before(void **state);
 int test_clock_after(void **state);
+extern const test_fixture test_virtual_time;
 
 #define test_with_clock(test) \
     cmocka_unit_test_setup_teardown(test, test_clock_before, test_clock_after)

@@ -3,12 +3,9 @@
  * rota_test.h - what every test includes: cmocka, the public headers, and help with memory,
  * threads, processes and random numbers. rota_test_internal.h has what needs the internals.
  *
- *     int main(void)
+ *     TEST(the_first_is_the_least)
  *     {
- *         const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_is_the_least)};
- *
- *         test_memory_install();
- *         return cmocka_run_group_tests(tests, NULL, NULL);
+ *         assert_int_equal(first(), least());
  *     }
  *
  * cmocka's assertions end a test with a longjmp, so they are for the main thread alone; all other
@@ -30,6 +27,77 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* -- Tests (run.c) --------------------------------------------------------------------------- */
+
+/*
+ * TEST(name) defines a test and registers it. The tests of a program run in the order of their files'
+ * names, and of their lines. A test program needs no main function: that of main.c installs the
+ * counting allocator and runs all tests. After a test as many blocks of memory must be in use as
+ * before it.
+ */
+#define TEST(name) TEST_CASE(name, .fixture = &test_file_fixture)
+
+/* In another fixture than that of the file. */
+#define TEST_WITH(its_fixture, name) TEST_CASE(name, .fixture = &(its_fixture))
+
+/* One of several kinds of a thing, on which tests run. */
+typedef struct test_kind {
+    const char *name;  /* NULL: there is no such kind */
+    unsigned able;     /* the test must need no other bits */
+    bool keeps_memory; /* as that of the fixture */
+    const void *value;
+} test_kind;
+
+/* What surrounds a test. Each member may be NULL. */
+typedef struct test_fixture {
+    int (*setup)(void **state); /* returns 0, or the test has failed */
+    int (*teardown)(void **state);
+    test_kind (*kind)(size_t i); /* the test runs on each; *state is the kind's value at first */
+    void (*call)(void (*test)(void **state), void **state); /* calls the test, on some thread */
+    bool keeps_memory;                                      /* a test may leave memory in use */
+} test_fixture;
+
+/* For a test that uses the common pool, or another thing that lives as long as the process. */
+extern const test_fixture test_keeping_memory;
+
+/* Gives a fixture to each TEST of the file: TEST_FIXTURE(.setup = make, .teardown = unmake); */
+#define TEST_FIXTURE(...) static const test_fixture test_file_fixture = {__VA_ARGS__}
+
+__attribute__((unused)) static const test_fixture test_file_fixture;
+
+/* BEFORE_TESTS { ... } runs before the first test. If it returns false, no test runs. */
+#define BEFORE_TESTS                                                        \
+    static bool test_before_all(void);                                      \
+    __attribute__((constructor)) static void test_register_before_all(void) \
+    {                                                                       \
+        test_register_before(test_before_all);                              \
+    }                                                                       \
+    static bool test_before_all(void)
+
+typedef struct test_case {
+    const char *name;
+    void (*run)(void **state);
+    const char *file;
+    int line;
+    const test_fixture *fixture;
+    unsigned needs; /* abilities of the kind, as bits */
+    struct test_case *next;
+} test_case;
+
+#define TEST_CASE(title, ...)                                                               \
+    static void title(void **state);                                                        \
+    __attribute__((constructor)) static void test_register_##title(void)                    \
+    {                                                                                       \
+        static test_case test = {                                                           \
+            .name = #title, .run = title, .file = __FILE__, .line = __LINE__, __VA_ARGS__}; \
+        test_register(&test);                                                               \
+    }                                                                                       \
+    static void title(void **state)
+
+void test_register(test_case *test);
+void test_register_before(bool (*before)(void));
+int test_run_all(void); /* how many failed */
+
 /* -- Assertions ------------------------------------------------------------------------------ */
 
 #define assert_status(call, expected) \
@@ -48,7 +116,7 @@ _Noreturn void test_die(const char *file, int line, const char *message);
 /*
  * Makes the library use an allocator that counts. It ends the process when a block comes back with
  * another size than was asked for, or twice, and fills memory with rubbish before and after its
- * use. To be called first in main.
+ * use. main.c calls it first; a program with a main function of its own may do without it.
  */
 void test_memory_install(void);
 

@@ -34,6 +34,7 @@ void test_is_pending(rota_future *future);
 /* A test's teardown: test_memory_after, once the timer has ended; and with the virtual clock. */
 int test_timer_after(void **state);
 int test_timer_clock_after(void **state);
+extern const test_fixture test_timer; /* has test_timer_after */
 
 #define test_with_timer(test) \
     cmocka_unit_test_setup_teardown(test, test_memory_before, test_timer_after)

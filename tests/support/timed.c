@@ -15,6 +15,8 @@ int test_clock_after(void **state)
     return test_memory_after(state);
 }
 
+const test_fixture test_virtual_time = {.setup = test_clock_before, .teardown = test_clock_after};
+
 void test_pass(rota_executor *pool, rota_ns duration, size_t count)
 {
     test_clock_advance(duration);

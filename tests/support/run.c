@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - runs the registered tests through cmocka, each inside its fixture, and compares the memory
+ * in use before and after each.
+ */
+#include "rota_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not in the library as it is shipped, which a ROTA_TEST_PUBLIC test is linked to. */
+__attribute__((weak)) void rota__cache_flush(void);
+
+/* -- Registration --------------------------------------------------------------------------- */
+
+static test_case *cases; /* by file and line */
+static bool (*before_all)(void);
+
+static bool stands_before(const test_case *a, const test_case *b)
+{
+    int order = strcmp(a->file, b->file);
+
+    return order != 0 ? order < 0 : a->line < b->line;
+}
+
+/* The compiler may call constructors in any order, so that the line decides. */
+void test_register(test_case *test)
+{
+    test_case **at = &cases;
+
+    while (*at != NULL && stands_before(*at, test))
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+}
+
+void test_register_before(bool (*before)(void))
+{
+    before_all = before;
+}
+
+/* -- One test ------------------------------------------------------------------------------- */
+
+/* One test in one kind: cmocka's initial state. */
+typedef struct run {
+    const test_case *test;
+    test_kind kind;
+    char *name; /* allocated, if it contains the kind's name */
+} run;
+
+static const run *current;
+static bool has_returned; /* false: an assertion failed, or the test was skipped */
+static size_t live_before;
+
+static void flush_cache(void)
+{
+    if (rota__cache_flush != NULL)
+        rota__cache_flush();
+}
+
+static int set_up(void **state)
+{
+    const test_fixture *fixture;
+
+    current = *state;
+    fixture = current->test->fixture;
+    has_returned = false;
+    flush_cache();
+    live_before = test_memory_live();
+    *state = (void *)(uintptr_t)current->kind.value;
+    return fixture->setup != NULL ? fixture->setup(state) : 0;
+}
+
+static void run_current(void **state)
+{
+    const test_fixture *fixture = current->test->fixture;
+
+    if (fixture->call != NULL)
+        fixture->call(current->test->run, state);
+    else
+        current->test->run(state);
+    has_returned = true;
+}
+
+static int compare_memory(void)
+{
+    flush_cache();
+    size_t live = test_memory_live();
+    if (live == live_before)
+        return 0;
+    print_error("%zu blocks in use before the test, %zu after\n", live_before, live);
+    return -1;
+}
+
+static int tear_down(void **state)
+{
+    const test_fixture *fixture = current->test->fixture;
+    int status = fixture->teardown != NULL ? fixture->teardown(state) : 0;
+
+    if (status != 0 || !has_returned || rota__cache_flush == NULL)
+        return status;
+    return fixture->keeps_memory || current->kind.keeps_memory ? 0 : compare_memory();
+}
+
+const test_fixture test_keeping_memory = {.keeps_memory = true};
+
+/* -- Groups of tests ------------------------------------------------------------------------ */
+
+static size_t count_cases(void)
+{
+    size_t count = 0;
+
+    for (const test_case *test = cases; test != NULL; test = test->next)
+        count++;
+    return count;
+}
+
+static char *name_in_kind(const test_case *test, const test_kind *kind)
+{
+    size_t size = strlen(kind->name) + strlen(test->name) + sizeof ": ";
+    char *name = malloc(size);
+
+    test_check(name != NULL);
+    snprintf(name, size, "%s: %s", kind->name, test->name);
+    return name;
+}
+
+static bool belongs(const test_case *test, const test_fixture *fixture, const test_kind *kind)
+{
+    if (fixture == NULL)
+        return test->fixture->kind == NULL;
+    return test->fixture == fixture && (test->needs & ~kind->able) == 0;
+}
+
+/* The tests of a fixture with kinds, in one of them; NULL: all tests without kinds. */
+static int run_group(const char *title, const test_fixture *fixture, test_kind kind)
+{
+    size_t most = count_cases(), count = 0;
+    run *runs = calloc(most + 1, sizeof *runs);
+    struct CMUnitTest *tests = calloc(most + 1, sizeof *tests);
+
+    test_check(runs != NULL && tests != NULL);
+    for (const test_case *test = cases; test != NULL; test = test->next) {
+        if (!belongs(test, fixture, &kind))
+            continue;
+        run *one = &runs[count];
+        *one = (run){test, kind, fixture != NULL ? name_in_kind(test, &kind) : NULL};
+        const char *name = one->name != NULL ? one->name : test->name;
+        tests[count++] = (struct CMUnitTest){name, run_current, set_up, tear_down, one};
+    }
+    int failed = count > 0 ? _cmocka_run_group_tests(title, tests, count, NULL, NULL) : 0;
+    for (size_t i = 0; i < count; i++)
+        free(runs[i].name);
+    free(tests);
+    free(runs);
+    return failed;
+}
+
+static int run_kinds(const test_fixture *fixture)
+{
+    int failed = 0;
+
+    for (size_t i = 0; fixture->kind(i).name != NULL; i++)
+        failed += run_group(fixture->kind(i).name, fixture, fixture->kind(i));
+    return failed;
+}
+
+static bool is_first_of_its_fixture(const test_case *test)
+{
+    const test_case *other = cases;
+
+    while (other->fixture != test->fixture)
+        other = other->next;
+    return other == test;
+}
+
+int test_run_all(void)
+{
+    int failed;
+
+    if (before_all != NULL && !before_all())
+        return 0;
+    failed = run_group("tests", NULL, (test_kind){.name = NULL});
+    for (const test_case *test = cases; test != NULL; test = test->next) {
+        if (test->fixture->kind != NULL && is_first_of_its_fixture(test))
+            failed += run_kinds(test->fixture);
+    }
+    return failed;
+}
