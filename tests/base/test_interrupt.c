@@ -15,10 +15,12 @@ static int no_flag_is_left(void **state)
     return rota_interrupted() ? -1 : 0;
 }
 
+TEST_FIXTURE(.teardown = no_flag_is_left);
+
 /* -- The flag ----------------------------------------------------------------------------- */
 
 /* INT-02: one call reads the flag, the other also clears it. */
-static void the_flag_is_read_and_cleared(void **state)
+TEST(the_flag_is_read_and_cleared)
 {
     assert_false(rota_is_interrupted());
     assert_false(rota_interrupted());
@@ -31,7 +33,7 @@ static void the_flag_is_read_and_cleared(void **state)
 }
 
 /* INT-01: twice is as once. */
-static void two_interrupts_are_as_one(void **state)
+TEST(two_interrupts_are_as_one)
 {
     interrupt_self();
     interrupt_self();
@@ -40,7 +42,7 @@ static void two_interrupts_are_as_one(void **state)
 }
 
 /* GEN-02 */
-static void no_thread_is_not_interrupted(void **state)
+TEST(no_thread_is_not_interrupted)
 {
     rota_thread_interrupt(NULL);
     assert_false(rota_is_interrupted());
@@ -49,7 +51,7 @@ static void no_thread_is_not_interrupted(void **state)
 /* -- Executions --------------------------------------------------------------------------- */
 
 /* INT-01, INT-07: an execution starts without a flag, and what was there before stays outside. */
-static void a_flag_from_before_stays_outside(void **state)
+TEST(a_flag_from_before_stays_outside)
 {
     rota__execution inner;
 
@@ -62,7 +64,7 @@ static void a_flag_from_before_stays_outside(void **state)
 }
 
 /* thread.T1: interrupting a thread interrupts the innermost that it runs. */
-static void an_interrupt_of_the_thread_hits_the_innermost(void **state)
+TEST(an_interrupt_of_the_thread_hits_the_innermost)
 {
     rota__execution outer, inner;
 
@@ -77,7 +79,7 @@ static void an_interrupt_of_the_thread_hits_the_innermost(void **state)
 }
 
 /* thread.T1: one that was not seen stays for what comes after. */
-static void an_interrupt_of_the_thread_stays_until_seen(void **state)
+TEST(an_interrupt_of_the_thread_stays_until_seen)
 {
     rota__execution outer, inner;
 
@@ -91,7 +93,7 @@ static void an_interrupt_of_the_thread_stays_until_seen(void **state)
 }
 
 /* thread.T1: it moves into the execution that it was meant for when that one starts another. */
-static void an_interrupt_stays_with_the_one_it_was_meant_for(void **state)
+TEST(an_interrupt_stays_with_the_one_it_was_meant_for)
 {
     rota__execution outer, inner, next;
 
@@ -112,7 +114,7 @@ static void an_interrupt_stays_with_the_one_it_was_meant_for(void **state)
 }
 
 /* INT-08: an interrupt of an execution reaches that one alone, and is void after its end. */
-static void an_interrupt_of_an_execution_ends_with_it(void **state)
+TEST(an_interrupt_of_an_execution_ends_with_it)
 {
     rota__execution inner, next;
 
@@ -127,7 +129,7 @@ static void an_interrupt_of_an_execution_ends_with_it(void **state)
 }
 
 /* INT-08: so does one of an outer execution, at whatever depth the thread is. */
-static void an_outer_execution_has_its_own_flag(void **state)
+TEST(an_outer_execution_has_its_own_flag)
 {
     rota__execution outer, inner;
 
@@ -141,7 +143,7 @@ static void an_outer_execution_has_its_own_flag(void **state)
 }
 
 /* INT-05: both flags are cleared by one look: the execution's and the thread's. */
-static void one_look_clears_both_flags(void **state)
+TEST(one_look_clears_both_flags)
 {
     rota__execution inner;
 
@@ -155,7 +157,7 @@ static void one_look_clears_both_flags(void **state)
 }
 
 /* A thread knows what it executes, at any depth, until that ends. */
-static void a_thread_knows_what_it_executes(void **state)
+TEST(a_thread_knows_what_it_executes)
 {
     rota__execution outer, inner;
     int first = 1;
@@ -177,7 +179,7 @@ static void a_thread_knows_what_it_executes(void **state)
 /* -- Sleeping ----------------------------------------------------------------------------- */
 
 /* INT-12: 0 or less is over at once. */
-static void a_sleep_of_nothing_is_over_at_once(void **state)
+TEST(a_sleep_of_nothing_is_over_at_once)
 {
     assert_ok(rota_sleep(0));
     assert_ok(rota_sleep(-1));
@@ -185,7 +187,7 @@ static void a_sleep_of_nothing_is_over_at_once(void **state)
 }
 
 /* INT-12, INT-04, INT-05: with the flag set no sleep begins, and the flag is cleared. */
-static void a_flag_ends_a_sleep_before_it_begins(void **state)
+TEST(a_flag_ends_a_sleep_before_it_begins)
 {
     const rota_ns durations[] = {ROTA_FOREVER, ROTA_HOURS(1), 0, -1, INT64_MIN};
 
@@ -197,7 +199,7 @@ static void a_flag_ends_a_sleep_before_it_begins(void **state)
 }
 
 /* INT-12, GEN-06: never early, whatever unparks were meant for somebody else. */
-static void a_sleep_lasts_as_long_as_it_should(void **state)
+TEST(a_sleep_lasts_as_long_as_it_should)
 {
     rota_ns before = rota_now();
 
@@ -239,7 +241,7 @@ static test_thread *start_sleeping(struct sleeper *sleeper)
 }
 
 /* thread.T2, INT-12: an interrupt of the thread, or of the execution, ends the longest sleep. */
-static void an_interrupt_ends_a_sleep(void **state)
+TEST(an_interrupt_ends_a_sleep)
 {
     const rota_ns durations[] = {ROTA_FOREVER, INT64_MAX - 1, ROTA_HOURS(1)};
 
@@ -259,7 +261,7 @@ static void an_interrupt_ends_a_sleep(void **state)
 }
 
 /* INT-08: one that is meant for the outer execution does not end the sleep of the inner one. */
-static void an_interrupt_of_the_outer_one_does_not_end_the_sleep(void **state)
+TEST(an_interrupt_of_the_outer_one_does_not_end_the_sleep)
 {
     struct sleeper sleeper = {.duration = ROTA_FOREVER};
     test_thread *thread = start_sleeping(&sleeper);
@@ -270,31 +272,4 @@ static void an_interrupt_of_the_outer_one_does_not_end_the_sleep(void **state)
     test_thread_join(thread);
     assert_status(sleeper.status, ROTA_EINTERRUPTED);
     assert_true(sleeper.outer_flag);
-}
-
-#define unit(test) cmocka_unit_test_teardown(test, no_flag_is_left)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(the_flag_is_read_and_cleared),
-        unit(two_interrupts_are_as_one),
-        unit(no_thread_is_not_interrupted),
-        unit(a_flag_from_before_stays_outside),
-        unit(an_interrupt_of_the_thread_hits_the_innermost),
-        unit(an_interrupt_of_the_thread_stays_until_seen),
-        unit(an_interrupt_stays_with_the_one_it_was_meant_for),
-        unit(an_interrupt_of_an_execution_ends_with_it),
-        unit(an_outer_execution_has_its_own_flag),
-        unit(one_look_clears_both_flags),
-        unit(a_thread_knows_what_it_executes),
-        unit(a_sleep_of_nothing_is_over_at_once),
-        unit(a_flag_ends_a_sleep_before_it_begins),
-        unit(a_sleep_lasts_as_long_as_it_should),
-        unit(an_interrupt_ends_a_sleep),
-        unit(an_interrupt_of_the_outer_one_does_not_end_the_sleep),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void poll(lin_history *history, long result)
 }
 
 /* What a single thread does in order is in order. */
-static void a_sequence_that_fits_is_accepted(void **state)
+TEST(a_sequence_that_fits_is_accepted)
 {
     lin_history history = {0};
 
@@ -58,7 +58,7 @@ static void a_sequence_that_fits_is_accepted(void **state)
     assert_true(lin_check(&history, &model));
 }
 
-static void a_sequence_that_does_not_fit_is_refused(void **state)
+TEST(a_sequence_that_does_not_fit_is_refused)
 {
     lin_history history = {0};
 
@@ -69,7 +69,7 @@ static void a_sequence_that_does_not_fit_is_refused(void **state)
 }
 
 /* Operations that overlap may have happened in either order. */
-static void overlapping_puts_may_come_in_either_order(void **state)
+TEST(overlapping_puts_may_come_in_either_order)
 {
     for (long first = 1; first <= 2; first++) {
         lin_history history = {0};
@@ -84,7 +84,7 @@ static void overlapping_puts_may_come_in_either_order(void **state)
 }
 
 /* Those that do not overlap may not. */
-static void an_element_that_was_there_is_not_missed(void **state)
+TEST(an_element_that_was_there_is_not_missed)
 {
     lin_history history = {0};
     size_t late = lin_call(&history, PUT, 2);
@@ -96,7 +96,7 @@ static void an_element_that_was_there_is_not_missed(void **state)
 }
 
 /* Two cannot have got the same element. */
-static void an_element_taken_twice_is_refused(void **state)
+TEST(an_element_taken_twice_is_refused)
 {
     lin_history history = {0};
 
@@ -109,7 +109,7 @@ static void an_element_taken_twice_is_refused(void **state)
 }
 
 /* An operation that never returned may have happened, or not. */
-static void one_that_never_returned_may_count_or_not(void **state)
+TEST(one_that_never_returned_may_count_or_not)
 {
     for (long seen = EMPTY; seen <= 1; seen += 2) {
         lin_history history = {0};
@@ -120,7 +120,7 @@ static void one_that_never_returned_may_count_or_not(void **state)
 }
 
 /* Twelve operations of three threads, all at once: the search ends soon, either way. */
-static void a_long_history_is_decided(void **state)
+TEST(a_long_history_is_decided)
 {
     for (long wrong = 0; wrong < 2; wrong++) {
         lin_history history = {0};
@@ -135,19 +135,4 @@ static void a_long_history_is_decided(void **state)
             lin_return(&history, polls[i], i == 5 && wrong ? 1 : i + 1); /* 1 came first already */
         assert_int_equal(lin_check(&history, &model), !wrong);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sequence_that_fits_is_accepted),
-        cmocka_unit_test(a_sequence_that_does_not_fit_is_refused),
-        cmocka_unit_test(overlapping_puts_may_come_in_either_order),
-        cmocka_unit_test(an_element_that_was_there_is_not_missed),
-        cmocka_unit_test(an_element_taken_twice_is_refused),
-        cmocka_unit_test(one_that_never_returned_may_count_or_not),
-        cmocka_unit_test(a_long_history_is_decided),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,8 @@ static int prepare(void **state)
     return 0;
 }
 
+TEST_FIXTURE(.setup = prepare);
+
 static void append_all(rota__list *list)
 {
     rota__list_init(list);
@@ -48,7 +50,7 @@ static int take(rota__list *list)
 }
 
 /* At the front, and anywhere. */
-static void a_link_goes_to_the_front_or_after_another(void **state)
+TEST(a_link_goes_to_the_front_or_after_another)
 {
     rota__list list;
 
@@ -64,7 +66,7 @@ static void a_link_goes_to_the_front_or_after_another(void **state)
 }
 
 /* A new list has nothing in it. */
-static void a_new_list_is_empty(void **state)
+TEST(a_new_list_is_empty)
 {
     rota__list list;
 
@@ -76,7 +78,7 @@ static void a_new_list_is_empty(void **state)
 }
 
 /* First in, first out. */
-static void elements_come_out_in_their_order(void **state)
+TEST(elements_come_out_in_their_order)
 {
     rota__list list;
 
@@ -90,7 +92,7 @@ static void elements_come_out_in_their_order(void **state)
 }
 
 /* The first, the last and one in the middle can be taken out; the rest keeps its order. */
-static void an_element_is_removed_from_anywhere(void **state)
+TEST(an_element_is_removed_from_anywhere)
 {
     rota__list list;
 
@@ -109,7 +111,7 @@ static void an_element_is_removed_from_anywhere(void **state)
 }
 
 /* Removing what is in no list does nothing: who withdraws need not know who was first. */
-static void removing_again_does_nothing(void **state)
+TEST(removing_again_does_nothing)
 {
     rota__list list;
 
@@ -122,7 +124,7 @@ static void removing_again_does_nothing(void **state)
 }
 
 /* What was removed can be appended again, to this list or another. */
-static void an_element_can_come_back(void **state)
+TEST(an_element_can_come_back)
 {
     rota__list list, other;
 
@@ -162,7 +164,7 @@ static void check_a_broken_list(void *arg)
 }
 
 /* In a checked build a mistake of the library's ends the process; else it costs nothing. */
-static void mistakes_are_noticed_in_checked_builds(void **state)
+TEST(mistakes_are_noticed_in_checked_builds)
 {
 #ifdef ROTA_CHECKED
     assert_int_equal(test_in_child(append_twice, NULL), -SIGABRT);
@@ -175,21 +177,4 @@ static void mistakes_are_noticed_in_checked_builds(void **state)
     (void)append_twice;
     (void)check_a_broken_list;
 #endif
-}
-
-#define unit(test) cmocka_unit_test_setup(test, prepare)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(a_new_list_is_empty),
-        unit(a_link_goes_to_the_front_or_after_another),
-        unit(elements_come_out_in_their_order),
-        unit(an_element_is_removed_from_anywhere),
-        unit(removing_again_does_nothing),
-        unit(an_element_can_come_back),
-        unit(mistakes_are_noticed_in_checked_builds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void open_it(struct visit *visit)
     rota__mutex_unlock(&visit->lock);
 }
 
-static void who_waits_goes_when_it_is_opened(void **state)
+TEST(who_waits_goes_when_it_is_opened)
 {
     struct visit visit;
     test_thread *guest = begin(&visit, ROTA_FOREVER);
@@ -49,7 +49,7 @@ static void who_waits_goes_when_it_is_opened(void **state)
 }
 
 /* Nothing of it is left behind: this would touch a stack that is gone. */
-static void who_waits_goes_when_its_time_is_up(void **state)
+TEST_WITH(test_virtual_time, who_waits_goes_when_its_time_is_up)
 {
     struct visit visit;
     test_thread *guest = begin(&visit, test_clock_now() + ROTA_SEC(1));
@@ -67,7 +67,7 @@ static bool is_contended(void *lock)
 }
 
 /* Its time is up while somebody has the lock, and opens the lobby before it can step out. */
-static void who_is_let_go_when_its_time_is_up_was_let_go(void **state)
+TEST_WITH(test_virtual_time, who_is_let_go_when_its_time_is_up_was_let_go)
 {
     struct visit visit;
     test_thread *guest = begin(&visit, test_clock_now() + ROTA_SEC(1));
@@ -80,16 +80,4 @@ static void who_is_let_go_when_its_time_is_up_was_let_go(void **state)
     rota__mutex_unlock(&visit.lock);
     test_thread_join(guest);
     assert_ok(visit.status);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(who_waits_goes_when_it_is_opened),
-        test_with_clock(who_waits_goes_when_its_time_is_up),
-        test_with_clock(who_is_let_go_when_its_time_is_up_was_let_go),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void no_free(void *block, size_t size, void *ctx)
 }
 
 /* The first use settles it: too late for another, also to give the block back. */
-static void the_first_use_settles_it(void **state)
+TEST(the_first_use_settles_it)
 {
     const rota_allocator allocator = {no_alloc, no_free, NULL};
     void *block = rota__alloc(10);
@@ -36,7 +36,7 @@ static void the_first_use_settles_it(void **state)
 }
 
 /* It is malloc's memory: what one gives the other can take. */
-static void memory_is_mallocs(void **state)
+TEST(memory_is_mallocs)
 {
     void *block = rota__alloc_array(10, 10);
 
@@ -48,12 +48,8 @@ static void memory_is_mallocs(void **state)
     rota__free(block, 100);
 }
 
+/* Without the counting allocator. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_use_settles_it),
-        cmocka_unit_test(memory_is_mallocs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all();
 }

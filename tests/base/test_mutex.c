@@ -32,7 +32,7 @@ static void enter_often(void *arg)
 }
 
 /* One at a time, each sees what those before it did, and none is forgotten. */
-static void one_thread_at_a_time_is_inside(void **state)
+TEST(one_thread_at_a_time_is_inside)
 {
     struct shared shared = {0};
     test_thread *threads[THREADS];
@@ -62,7 +62,7 @@ static bool is_waited_for(void *arg)
 }
 
 /* All who wait get in, one after the other, though each unlock wakes only one. */
-static void all_who_wait_get_in(void **state)
+TEST(all_who_wait_get_in)
 {
     struct shared shared = {0};
     test_thread *threads[THREADS];
@@ -80,7 +80,7 @@ static void all_who_wait_get_in(void **state)
 }
 
 /* Nobody waits: the word says so, and no wake is needed. */
-static void without_others_it_is_locked_and_unlocked(void **state)
+TEST(without_others_it_is_locked_and_unlocked)
 {
     rota__mutex mutex = {0};
 
@@ -93,7 +93,7 @@ static void without_others_it_is_locked_and_unlocked(void **state)
 }
 
 /* Who has the lock most of the time lets others have their turn. */
-static void a_holder_passes_it_to_who_waits(void **state)
+TEST(a_holder_passes_it_to_who_waits)
 {
     struct shared shared = {0};
 
@@ -106,16 +106,4 @@ static void a_holder_passes_it_to_who_waits(void **state)
     assert_int_equal(shared.mutex.word, ROTA__LOCKED);
     rota__mutex_unlock(&shared.mutex);
     test_thread_join(thread);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_others_it_is_locked_and_unlocked),
-        cmocka_unit_test(one_thread_at_a_time_is_inside),
-        cmocka_unit_test(all_who_wait_get_in),
-        cmocka_unit_test(a_holder_passes_it_to_who_waits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static uint32_t pins_of(rota_thread *thread)
 /* -- The permit --------------------------------------------------------------------------- */
 
 /* An unpark before the park is not lost: this would hang. */
-static void an_unpark_that_comes_first_is_kept(void **state)
+TEST(an_unpark_that_comes_first_is_kept)
 {
     rota_thread *self = rota_thread_self();
 
@@ -35,7 +35,7 @@ static void an_unpark_that_comes_first_is_kept(void **state)
 }
 
 /* Two are as one: nothing is left for a second park. */
-static void two_unparks_are_as_one(void **state)
+TEST(two_unparks_are_as_one)
 {
     rota_thread *self = rota_thread_self();
 
@@ -46,7 +46,7 @@ static void two_unparks_are_as_one(void **state)
 }
 
 /* GEN-04: a park ends at its deadline, however early that is, and leaves no permit. */
-static void a_park_ends_at_its_deadline(void **state)
+TEST(a_park_ends_at_its_deadline)
 {
     const rota_ns deadlines[] = {INT64_MIN, -1, 0, rota_now(), rota_now() + ROTA_MS(1)};
     rota_thread *self = rota_thread_self();
@@ -64,7 +64,7 @@ static void park_until_told(void *arg)
 }
 
 /* An unpark ends a park. */
-static void a_parked_thread_is_unparked(void **state)
+TEST(a_parked_thread_is_unparked)
 {
     atomic_bool told = false;
     test_thread *thread = test_thread_start(park_until_told, &told);
@@ -96,7 +96,7 @@ static void receive(void *arg)
 }
 
 /* park.K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
-static void an_unpark_passes_memory(void **state)
+TEST(an_unpark_passes_memory)
 {
     for (int asleep = 0; asleep < 2; asleep++) {
         struct message message = {.asleep = asleep};
@@ -152,7 +152,7 @@ static test_thread *start_waiting(struct waiting *waiting)
 }
 
 /* park.K3, GEN-08: a wake ends the wait and passes memory. */
-static void a_wake_ends_a_wait(void **state)
+TEST(a_wake_ends_a_wait)
 {
     struct waiting waiting = {.deadline = ROTA_FOREVER};
     test_thread *thread = start_waiting(&waiting);
@@ -166,7 +166,7 @@ static void a_wake_ends_a_wait(void **state)
 }
 
 /* A wake that comes first is not missed, and beats a deadline that has passed. */
-static void a_wake_that_comes_first_is_kept(void **state)
+TEST(a_wake_that_comes_first_is_kept)
 {
     rota__waiter waiter;
 
@@ -177,7 +177,7 @@ static void a_wake_that_comes_first_is_kept(void **state)
 }
 
 /* GEN-06: time runs out at the deadline, not before, whatever permits are left from earlier. */
-static void a_wait_ends_at_its_deadline(void **state)
+TEST(a_wait_ends_at_its_deadline)
 {
     rota__waiter waiter;
     rota_ns deadline = rota_now() + ROTA_MS(5);
@@ -190,7 +190,7 @@ static void a_wait_ends_at_its_deadline(void **state)
 }
 
 /* GEN-04: a deadline that has passed is not waited for. */
-static void a_past_deadline_is_over_at_once(void **state)
+TEST(a_past_deadline_is_over_at_once)
 {
     rota__waiter waiter;
 
@@ -202,7 +202,7 @@ static void a_past_deadline_is_over_at_once(void **state)
 }
 
 /* An interrupt ends the wait. Who called it clears the flag; the waiter leaves it. */
-static void an_interrupt_ends_a_wait(void **state)
+TEST(an_interrupt_ends_a_wait)
 {
     struct waiting waiting = {.deadline = ROTA_FOREVER};
     test_thread *thread = start_waiting(&waiting);
@@ -214,7 +214,7 @@ static void an_interrupt_ends_a_wait(void **state)
 }
 
 /* INT-04: the flag beats a deadline that has passed; a wake beats the flag and leaves it. */
-static void wake_beats_flag_beats_deadline(void **state)
+TEST(wake_beats_flag_beats_deadline)
 {
     rota__waiter waiter;
 
@@ -228,7 +228,7 @@ static void wake_beats_flag_beats_deadline(void **state)
 }
 
 /* INT-11: a deaf wait goes on after an interrupt, whose flag stays. */
-static void a_deaf_wait_ignores_interrupts(void **state)
+TEST(a_deaf_wait_ignores_interrupts)
 {
     struct waiting waiting = {.deaf = true};
     test_thread *thread = start_waiting(&waiting);
@@ -243,7 +243,7 @@ static void a_deaf_wait_ignores_interrupts(void **state)
 }
 
 /* thread.T3: a published waiter pins its thread, until one party has ended it (park.K2). */
-static void a_waiter_pins_its_thread(void **state)
+TEST(a_waiter_pins_its_thread)
 {
     rota_thread *self = rota_thread_self();
     rota__waiter waiter;
@@ -260,7 +260,7 @@ static void a_waiter_pins_its_thread(void **state)
 }
 
 /* Each turn of a backoff ends by itself, the short first ones and the long later ones. */
-static void a_backoff_goes_on(void **state)
+TEST(a_backoff_goes_on)
 {
     unsigned turns = 0;
 
@@ -268,27 +268,4 @@ static void a_backoff_goes_on(void **state)
         assert_int_equal(turns, i);
         rota__backoff(&turns);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unpark_that_comes_first_is_kept),
-        cmocka_unit_test(two_unparks_are_as_one),
-        cmocka_unit_test(a_park_ends_at_its_deadline),
-        cmocka_unit_test(a_parked_thread_is_unparked),
-        cmocka_unit_test(an_unpark_passes_memory),
-        cmocka_unit_test(a_wake_ends_a_wait),
-        cmocka_unit_test(a_wake_that_comes_first_is_kept),
-        cmocka_unit_test(a_wait_ends_at_its_deadline),
-        cmocka_unit_test(a_past_deadline_is_over_at_once),
-        cmocka_unit_test(an_interrupt_ends_a_wait),
-        cmocka_unit_test(wake_beats_flag_beats_deadline),
-        cmocka_unit_test(a_deaf_wait_ignores_interrupts),
-        cmocka_unit_test(a_waiter_pins_its_thread),
-        cmocka_unit_test(a_backoff_goes_on),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void a_scheduled_task_runs_when_it_is_due(rota_executor *sched)
 #endif
 
 /* CON-15, GEN-05 */
-static void steps_of_the_wall_clock_move_no_deadline(void **state)
+TEST(steps_of_the_wall_clock_move_no_deadline)
 {
 #ifdef __linux__
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -100,14 +100,4 @@ static void steps_of_the_wall_clock_move_no_deadline(void **state)
 #else
     skip();
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(steps_of_the_wall_clock_move_no_deadline),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

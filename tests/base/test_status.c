@@ -17,14 +17,14 @@ static const int statuses[] = {
 enum { COUNT = sizeof statuses / sizeof statuses[0] };
 
 /* GEN-01: a closed set: 0 and the negative numbers after it. */
-static void the_codes_are_a_closed_set(void **state)
+TEST(the_codes_are_a_closed_set)
 {
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(statuses[i], -i);
 }
 
 /* Every code has a text of its own. */
-static void every_code_has_its_own_text(void **state)
+TEST(every_code_has_its_own_text)
 {
     for (int i = 0; i < COUNT; i++) {
         assert_non_null(rota_strerror(statuses[i]));
@@ -35,7 +35,7 @@ static void every_code_has_its_own_text(void **state)
 }
 
 /* GEN-02: any number has a text, and one that is no status has none of theirs. */
-static void other_numbers_have_a_text_too(void **state)
+TEST(other_numbers_have_a_text_too)
 {
     const int others[] = {INT_MIN, -1000, -COUNT, 1, 2, 4711, INT_MAX};
 
@@ -48,23 +48,11 @@ static void other_numbers_have_a_text_too(void **state)
 }
 
 /* The library linked here is of the same version as its headers. */
-static void the_version_is_that_of_the_headers(void **state)
+TEST(the_version_is_that_of_the_headers)
 {
     char expected[64];
 
     snprintf(expected, sizeof expected, "%d.%d.%d", ROTA_VERSION_MAJOR, ROTA_VERSION_MINOR,
              ROTA_VERSION_PATCH);
     assert_string_equal(rota_version(), expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_codes_are_a_closed_set),
-        cmocka_unit_test(every_code_has_its_own_text),
-        cmocka_unit_test(other_numbers_have_a_text_too),
-        cmocka_unit_test(the_version_is_that_of_the_headers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,14 +26,14 @@ static void free_twice(void *arg)
 }
 
 /* A block that comes back with another size, or twice, ends the process. */
-static void mistakes_with_memory_are_noticed(void **state)
+TEST(mistakes_with_memory_are_noticed)
 {
     assert_int_equal(test_in_child(free_with_another_size, NULL), -SIGABRT);
     assert_int_not_equal(test_in_child(free_twice, NULL), 0); /* sanitizers have their own way */
 }
 
 /* Blocks in use are counted. */
-static void live_blocks_are_counted(void **state)
+TEST(live_blocks_are_counted)
 {
     size_t before = test_memory_live();
     void *first = rota__alloc(1);
@@ -60,7 +60,7 @@ static unsigned failing(void)
 }
 
 /* The allocation that was chosen fails, or all from it on. */
-static void allocations_fail_on_demand(void **state)
+TEST(allocations_fail_on_demand)
 {
     assert_int_equal(failing(), 0);
     test_memory_fail_at(3, false);
@@ -108,7 +108,7 @@ static int make(void *arg)
 }
 
 /* Each of the three allocations fails once, then none. */
-static void every_allocation_is_tried(void **state)
+TEST(every_allocation_is_tried)
 {
     struct made made = {0};
 
@@ -123,25 +123,11 @@ static void try_every_allocation(void *arg)
 }
 
 /* A leak, and a failure that is kept secret, are noticed. */
-static void mistakes_after_failures_are_noticed(void **state)
+TEST(mistakes_after_failures_are_noticed)
 {
     struct made leaking = {.leaks = true};
     struct made ignoring = {.ignores = true};
 
     assert_int_equal(test_in_child(try_every_allocation, &leaking), -SIGABRT);
     assert_int_equal(test_in_child(try_every_allocation, &ignoring), -SIGABRT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_with_memory_are_noticed),
-        cmocka_unit_test(live_blocks_are_counted),
-        cmocka_unit_test(allocations_fail_on_demand),
-        cmocka_unit_test(every_allocation_is_tried),
-        cmocka_unit_test(mistakes_after_failures_are_noticed),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

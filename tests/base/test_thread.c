@@ -17,6 +17,8 @@ static int refuse_nothing(void **state)
     return 0;
 }
 
+TEST_FIXTURE(.teardown = refuse_nothing);
+
 /* -- Who it is ---------------------------------------------------------------------------- */
 
 static void note_self(void *arg)
@@ -29,7 +31,7 @@ static void note_self(void *arg)
 }
 
 /* A thread is always the same, and no other. */
-static void a_thread_is_itself(void **state)
+TEST(a_thread_is_itself)
 {
     rota_thread *mine = rota_thread_self();
     rota_thread *other = NULL;
@@ -44,7 +46,7 @@ static void a_thread_is_itself(void **state)
 }
 
 /* The system is asked once for each thread, not at each call. */
-static void a_thread_is_watched_once(void **state)
+TEST(a_thread_is_watched_once)
 {
     assert_non_null(rota_thread_self());
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
@@ -84,7 +86,7 @@ static void live_unwatched(void *arg)
 }
 
 /* GEN-10: NULL and ROTA_ENOMEM then, and as ever once there is memory again. */
-static void a_thread_that_cannot_be_watched_has_no_handle(void **state)
+TEST(a_thread_that_cannot_be_watched_has_no_handle)
 {
     assert_non_null(rota_thread_self());
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
@@ -106,7 +108,7 @@ static void *pin_and_end(void *arg)
 }
 
 /* thread.T3: a pinned thread does not end before it is unpinned, however long that takes. */
-static void a_pinned_thread_does_not_end(void **state)
+TEST(a_pinned_thread_does_not_end)
 {
     _Atomic(rota_thread *) pinned = NULL;
     pthread_t thread;
@@ -144,7 +146,7 @@ static void *set_destructor(void *arg)
 }
 
 /* A destructor of the user's that runs after ours may use the library; nothing is lost. */
-static void destructors_may_use_the_library(void **state)
+TEST(destructors_may_use_the_library)
 {
     pthread_t thread;
 
@@ -166,7 +168,7 @@ static void look_elsewhere(void *arg)
 }
 
 /* A thread knows the places it is in, at any depth; another is not there because of that. */
-static void a_thread_knows_where_it_is(void **state)
+TEST(a_thread_knows_where_it_is)
 {
     rota__visit outer, inner;
     int house = 1;
@@ -185,21 +187,4 @@ static void a_thread_knows_where_it_is(void **state)
     assert_false(rota__is_visiting(&room));
     rota__visit_end(&outer);
     assert_false(rota__is_visiting(&house));
-}
-
-#define unit(test) cmocka_unit_test_teardown(test, refuse_nothing)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(a_thread_is_itself),
-        unit(a_thread_is_watched_once),
-        unit(a_thread_that_cannot_be_watched_has_no_handle),
-        unit(a_pinned_thread_does_not_end),
-        unit(destructors_may_use_the_library),
-        unit(a_thread_knows_where_it_is),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <sched.h>
 
 /* GEN-04, GEN-07: a sum that does not fit is the nearest there is. */
-static void sums_saturate(void **state)
+TEST(sums_saturate)
 {
     static const struct {
         rota_ns a, b, sum;
@@ -40,7 +40,7 @@ static void sums_saturate(void **state)
 }
 
 /* GEN-04: what is 0 or less is over now; what does not fit is never over. */
-static void a_deadline_is_a_timeout_from_now(void **state)
+TEST(a_deadline_is_a_timeout_from_now)
 {
     test_clock_install();
     rota_ns now = rota_now();
@@ -57,7 +57,7 @@ static void a_deadline_is_a_timeout_from_now(void **state)
 }
 
 /* GEN-06: a deadline has passed from its own moment on, not before. */
-static void a_deadline_passes_at_its_moment(void **state)
+TEST(a_deadline_passes_at_its_moment)
 {
     test_clock_install();
     rota_ns now = rota_now();
@@ -73,7 +73,7 @@ static void a_deadline_passes_at_its_moment(void **state)
 }
 
 /* What is left of a deadline is a timeout again: never below 0, and for ever only if it was. */
-static void what_is_left_of_a_deadline_is_a_timeout(void **state)
+TEST(what_is_left_of_a_deadline_is_a_timeout)
 {
     test_clock_install();
     rota_ns now = rota_now();
@@ -91,7 +91,7 @@ static void what_is_left_of_a_deadline_is_a_timeout(void **state)
 }
 
 /* ROTA_FOREVER never comes, even at the end of time. */
-static void for_ever_does_not_pass(void **state)
+TEST(for_ever_does_not_pass)
 {
     test_clock_install();
     test_clock_advance(INT64_MAX);
@@ -103,7 +103,7 @@ static void for_ever_does_not_pass(void **state)
 }
 
 /* The units are what their names say, also with fractions and below zero. */
-static void units_are_nanoseconds(void **state)
+TEST(units_are_nanoseconds)
 {
     assert_true(ROTA_US(3) == 3000);
     assert_true(ROTA_MS(3) == 3000000);
@@ -116,7 +116,7 @@ static void units_are_nanoseconds(void **state)
 }
 
 /* GEN-05: one clock, which does not go back. */
-static void now_is_the_systems_monotonic_clock(void **state)
+TEST(now_is_the_systems_monotonic_clock)
 {
     for (int i = 0; i < 1000; i++) {
         rota_ns before = rota__os_now();
@@ -126,7 +126,7 @@ static void now_is_the_systems_monotonic_clock(void **state)
 }
 
 /* At least one CPU, on Linux no more than the process may be put on; errno is left alone. */
-static void the_machine_has_cpus(void **state)
+TEST(the_machine_has_cpus)
 {
     cpu_set_t saved, one;
 
@@ -157,7 +157,7 @@ static void *count_with_cancel_pending(void *arg)
 }
 
 /* GEN-14: it reads files, but is no cancellation point. */
-static void counting_cpus_is_no_cancellation_point(void **state)
+TEST(counting_cpus_is_no_cancellation_point)
 {
     pthread_t thread;
     unsigned cpus = 0;
@@ -165,22 +165,4 @@ static void counting_cpus_is_no_cancellation_point(void **state)
     assert_int_equal(pthread_create(&thread, NULL, count_with_cancel_pending, &cpus), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(cpus >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_saturate),
-        cmocka_unit_test(a_deadline_is_a_timeout_from_now),
-        cmocka_unit_test(a_deadline_passes_at_its_moment),
-        cmocka_unit_test(what_is_left_of_a_deadline_is_a_timeout),
-        cmocka_unit_test(for_ever_does_not_pass),
-        cmocka_unit_test(units_are_nanoseconds),
-        cmocka_unit_test(now_is_the_systems_monotonic_clock),
-        cmocka_unit_test(the_machine_has_cpus),
-        cmocka_unit_test(counting_cpus_is_no_cancellation_point),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
