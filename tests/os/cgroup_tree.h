@@ -95,6 +95,4 @@ static inline void put_v1(const char *group)
 
 #define assert_cpus(expected) assert_int_equal(rota__cgroup_cpus(root), expected)
 
-#define with_root(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-
 #endif

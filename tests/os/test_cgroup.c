@@ -4,10 +4,12 @@
  */
 #include "cgroup_tree.h"
 
+TEST_FIXTURE(.setup = make_root, .teardown = remove_root);
+
 /* -- Version 2 ---------------------------------------------------------------------------- */
 
 /* The quota and its period stand in one file, cpu.max. */
-static void a_quota_of_version_2_is_read(void **state)
+TEST(a_quota_of_version_2_is_read)
 {
     put_v2("/app");
     put("/sys/fs/cgroup/app/cpu.max", "300000 100000\n");
@@ -23,7 +25,7 @@ static void read_without_input(void *arg)
 }
 
 /* Also where the first descriptor that is free is 0. */
-static void a_quota_is_read_also_without_standard_input(void **state)
+TEST(a_quota_is_read_also_without_standard_input)
 {
     put_v2("/app");
     put("/sys/fs/cgroup/app/cpu.max", "300000 100000\n");
@@ -31,7 +33,7 @@ static void a_quota_is_read_also_without_standard_input(void **state)
 }
 
 /* What was read before does not count. */
-static void a_quota_that_is_gone_is_none(void **state)
+TEST(a_quota_that_is_gone_is_none)
 {
     char path[128];
 
@@ -42,7 +44,7 @@ static void a_quota_that_is_gone_is_none(void **state)
 }
 
 /* However many there are: lines are cut where what is read at once ends. */
-static void the_mount_may_come_after_many_others(void **state)
+TEST(the_mount_may_come_after_many_others)
 {
     enum { MOST = 150 };
     char *mounts = calloc(MOST + 1, sizeof OTHERS + sizeof MOUNT_V2);
@@ -59,7 +61,7 @@ static void the_mount_may_come_after_many_others(void **state)
 }
 
 /* Rounded up, and never less than one; "max" is no limit. */
-static void quotas_are_whole_cpus(void **state)
+TEST(quotas_are_whole_cpus)
 {
     static const struct {
         const char *text;
@@ -78,7 +80,7 @@ static void quotas_are_whole_cpus(void **state)
 }
 
 /* A group cannot use more than any group above it. */
-static void the_least_on_the_way_up_counts(void **state)
+TEST(the_least_on_the_way_up_counts)
 {
     put_v2("/a/b/c");
     put("/sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n");
@@ -95,7 +97,7 @@ static void the_least_on_the_way_up_counts(void **state)
 }
 
 /* The group itself may have no file, as the root has none. */
-static void a_group_without_the_file_has_its_ancestors_quota(void **state)
+TEST(a_group_without_the_file_has_its_ancestors_quota)
 {
     put_v2("/a/b");
     put("/sys/fs/cgroup/a/cpu.max", "200000 100000\n");
@@ -109,7 +111,7 @@ static void a_group_without_the_file_has_its_ancestors_quota(void **state)
 /* -- Version 1 ---------------------------------------------------------------------------- */
 
 /* They stand in two files; -1 is no limit. */
-static void a_quota_of_version_1_is_read(void **state)
+TEST(a_quota_of_version_1_is_read)
 {
     put_v1("/app");
     put("/sys/fs/cgroup/cpu/app/cpu.cfs_quota_us", "250000\n");
@@ -124,7 +126,7 @@ static void a_quota_of_version_1_is_read(void **state)
 }
 
 /* A controller's name counts as a whole: cpuset and cpuacct are not cpu. */
-static void other_controllers_are_not_taken_for_cpu(void **state)
+TEST(other_controllers_are_not_taken_for_cpu)
 {
     put("/proc/self/cgroup", "4:cpuset:/app\n5:xcpu,cpuacct:/app\n");
     put("/proc/self/mountinfo",
@@ -143,7 +145,7 @@ static void other_controllers_are_not_taken_for_cpu(void **state)
 }
 
 /* Both may be mounted, with a quota in either. */
-static void the_least_of_both_versions_counts(void **state)
+TEST(the_least_of_both_versions_counts)
 {
     put("/proc/self/cgroup", "3:cpu,cpuacct:/old\n0::/new\n");
     put("/proc/self/mountinfo", OTHERS MOUNT_V1 MOUNT_V2);
@@ -159,7 +161,7 @@ static void the_least_of_both_versions_counts(void **state)
 /* -- Mounts ------------------------------------------------------------------------------- */
 
 /* A container sees its own group as the top of the mount. */
-static void a_mount_may_show_a_part_of_the_groups(void **state)
+TEST(a_mount_may_show_a_part_of_the_groups)
 {
     put("/proc/self/cgroup", "0::/docker/c1/app\n");
     put("/proc/self/mountinfo", "30 23 0:26 /docker/c1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
@@ -177,7 +179,7 @@ static void a_mount_may_show_a_part_of_the_groups(void **state)
 }
 
 /* /proc writes them, and backslashes, as octal numbers. */
-static void a_mount_point_may_have_spaces(void **state)
+TEST(a_mount_point_may_have_spaces)
 {
     put("/proc/self/cgroup", "0::/my app\n");
     put("/proc/self/mountinfo", "30 23 0:26 / /my\\040groups\\134x rw - cgroup2 cgroup2 rw\n");
@@ -185,22 +187,7 @@ static void a_mount_point_may_have_spaces(void **state)
     assert_cpus(3);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        with_root(a_quota_of_version_2_is_read),
-        with_root(a_quota_is_read_also_without_standard_input),
-        with_root(a_quota_that_is_gone_is_none),
-        with_root(the_mount_may_come_after_many_others),
-        with_root(quotas_are_whole_cpus),
-        with_root(the_least_on_the_way_up_counts),
-        with_root(a_group_without_the_file_has_its_ancestors_quota),
-        with_root(a_quota_of_version_1_is_read),
-        with_root(other_controllers_are_not_taken_for_cpu),
-        with_root(the_least_of_both_versions_counts),
-        with_root(a_mount_may_show_a_part_of_the_groups),
-        with_root(a_mount_point_may_have_spaces),
-    };
-
-    return test_is_linux() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
+    return test_is_linux();
 }

@@ -5,8 +5,10 @@
  */
 #include "cgroup_tree.h"
 
+TEST_FIXTURE(.setup = make_root, .teardown = remove_root);
+
 /* None of the files has to be there. */
-static void missing_files_set_no_limit(void **state)
+TEST(missing_files_set_no_limit)
 {
     assert_cpus(0);
     put("/proc/self/cgroup", "0::/app\n");
@@ -18,7 +20,7 @@ static void missing_files_set_no_limit(void **state)
 }
 
 /* A quota is two positive numbers, or no limit. */
-static void rubbish_as_a_quota_sets_no_limit(void **state)
+TEST(rubbish_as_a_quota_sets_no_limit)
 {
     static const char *const texts[] = {
         "",
@@ -48,7 +50,7 @@ static void rubbish_as_a_quota_sets_no_limit(void **state)
 }
 
 /* More CPUs than an unsigned can count are as many as it can. */
-static void huge_numbers_do_not_wrap(void **state)
+TEST(huge_numbers_do_not_wrap)
 {
     put_v2("/app");
     put("/sys/fs/cgroup/app/cpu.max", "9223372036854775807 1\n");
@@ -62,7 +64,7 @@ static void huge_numbers_do_not_wrap(void **state)
 }
 
 /* Without a group or a mount that can be understood there is nothing to look for. */
-static void rubbish_in_proc_sets_no_limit(void **state)
+TEST(rubbish_in_proc_sets_no_limit)
 {
     static const char *const groups[] = {"",         "\n",        ":\n",       "::\n", ":::\n",
                                          "0\n",      "0:\n",      "0:/a\n",    "x",    "0::\n",
@@ -98,7 +100,7 @@ static void rubbish_in_proc_sets_no_limit(void **state)
 }
 
 /* Paths without a slash, below a root without one: there is no way up. */
-static void paths_that_are_not_absolute_set_no_limit(void **state)
+TEST(paths_that_are_not_absolute_set_no_limit)
 {
     int here = open(".", O_RDONLY | O_DIRECTORY);
 
@@ -112,7 +114,7 @@ static void paths_that_are_not_absolute_set_no_limit(void **state)
 }
 
 /* A line that does not fit is skipped, and the next one is read as ever. */
-static void overlong_lines_are_skipped(void **state)
+TEST(overlong_lines_are_skipped)
 {
     static const size_t lengths[] = {4000, 4095, 4096, 4097, 8191, 8192, 8193, 20000};
     static char lines[32000];
@@ -132,7 +134,7 @@ static void overlong_lines_are_skipped(void **state)
 }
 
 /* A group, a mount point or a root whose path is too long to be opened. */
-static void overlong_paths_set_no_limit(void **state)
+TEST(overlong_paths_set_no_limit)
 {
     char group[4090];
     char mount[5000];
@@ -151,17 +153,7 @@ static void overlong_paths_set_no_limit(void **state)
     assert_int_equal(rota__cgroup_cpus(mount), 0);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        with_root(missing_files_set_no_limit),
-        with_root(rubbish_as_a_quota_sets_no_limit),
-        with_root(huge_numbers_do_not_wrap),
-        with_root(rubbish_in_proc_sets_no_limit),
-        with_root(paths_that_are_not_absolute_set_no_limit),
-        with_root(overlong_lines_are_skipped),
-        with_root(overlong_paths_set_no_limit),
-    };
-
-    return test_is_linux() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
+    return test_is_linux();
 }

@@ -26,7 +26,7 @@ static bool is_open(int fd)
 }
 
 /* It turns readable with the first signal, and stays so: nobody reads it. */
-static void it_is_readable_from_the_first_signal_on(void **state)
+TEST(it_is_readable_from_the_first_signal_on)
 {
     rota__os_event event;
 
@@ -41,7 +41,7 @@ static void it_is_readable_from_the_first_signal_on(void **state)
 }
 
 /* GEN-09: signalling never waits, however often: no pipe's buffer is that large. */
-static void signals_without_a_reader_do_not_wait(void **state)
+TEST(signals_without_a_reader_do_not_wait)
 {
     rota__os_event event;
 
@@ -61,7 +61,7 @@ static void wait_for_it(void *arg)
 }
 
 /* A thread that polls is woken. */
-static void a_signal_wakes_who_polls(void **state)
+TEST(a_signal_wakes_who_polls)
 {
     rota__os_event event;
 
@@ -73,7 +73,7 @@ static void a_signal_wakes_who_polls(void **state)
 }
 
 /* It is not passed on to programs that are started, and reading it does not block. */
-static void it_is_closed_on_exec_and_does_not_block(void **state)
+TEST(it_is_closed_on_exec_and_does_not_block)
 {
     rota__os_event event;
 
@@ -86,7 +86,7 @@ static void it_is_closed_on_exec_and_does_not_block(void **state)
 }
 
 /* GEN-10: closing leaves no descriptor behind. */
-static void close_closes_all_of_it(void **state)
+TEST(close_closes_all_of_it)
 {
     rota__os_event event;
 
@@ -97,7 +97,7 @@ static void close_closes_all_of_it(void **state)
 }
 
 /* GEN-01: a refusal is ROTA_EAGAIN, writes nothing and leaves errno. */
-static void a_refusal_is_reported(void **state)
+TEST(a_refusal_is_reported)
 {
     rota__os_event event = {-5, -6};
 
@@ -112,7 +112,7 @@ static void a_refusal_is_reported(void **state)
 }
 
 /* The same, from the system itself: no descriptor is left. */
-static void running_out_of_descriptors_is_reported(void **state)
+TEST(running_out_of_descriptors_is_reported)
 {
     rota__os_event event = {-5, -6};
     struct rlimit saved;
@@ -142,7 +142,7 @@ static void *signal_with_cancel_pending(void *arg)
 }
 
 /* GEN-14: a thread is not cancelled in the middle of the library. */
-static void signals_are_no_cancellation_points(void **state)
+TEST(signals_are_no_cancellation_points)
 {
     rota__os_event events[2];
     pthread_t thread;
@@ -166,7 +166,7 @@ static void cancellation_is_enabled(void)
 }
 
 /* GEN-14: whether a thread can be cancelled is left as it was. */
-static void cancellation_is_left_as_it_was(void **state)
+TEST(cancellation_is_left_as_it_was)
 {
     rota__os_event event;
 
@@ -182,7 +182,7 @@ static void cancellation_is_left_as_it_was(void **state)
 }
 
 /* Whatever the system says: errno is the caller's. */
-static void errno_is_left_as_it_was(void **state)
+TEST(errno_is_left_as_it_was)
 {
     const rota__os_event none = {-1, -1};
 
@@ -193,22 +193,4 @@ static void errno_is_left_as_it_was(void **state)
     assert_int_equal(errno, EDOM);
     rota__os_event_close(&none);
     assert_int_equal(errno, EDOM);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_readable_from_the_first_signal_on),
-        cmocka_unit_test(signals_without_a_reader_do_not_wait),
-        cmocka_unit_test(a_signal_wakes_who_polls),
-        cmocka_unit_test(it_is_closed_on_exec_and_does_not_block),
-        cmocka_unit_test(close_closes_all_of_it),
-        cmocka_unit_test(a_refusal_is_reported),
-        cmocka_unit_test(running_out_of_descriptors_is_reported),
-        cmocka_unit_test(signals_are_no_cancellation_points),
-        cmocka_unit_test(cancellation_is_left_as_it_was),
-        cmocka_unit_test(errno_is_left_as_it_was),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

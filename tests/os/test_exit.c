@@ -34,6 +34,8 @@ static int prepare(void **state)
     return 0;
 }
 
+TEST_FIXTURE(.setup = prepare);
+
 static pthread_t run_thread(void *(*body)(void *arg))
 {
     pthread_t thread;
@@ -77,7 +79,7 @@ static void *set_first_and_be_refused(void *arg)
 }
 
 /* It is called once, on the thread that ends, and not before. */
-static void it_is_called_when_the_thread_ends(void **state)
+TEST(it_is_called_when_the_thread_ends)
 {
     pthread_t thread = run_thread(set_first);
 
@@ -86,14 +88,14 @@ static void it_is_called_when_the_thread_ends(void **state)
 }
 
 /* GEN-14: also if the thread ends by pthread_exit. */
-static void it_is_called_after_pthread_exit(void **state)
+TEST(it_is_called_after_pthread_exit)
 {
     run_thread(set_first_and_exit);
     assert_int_equal(hooks[0].calls, 1);
 }
 
 /* Set once more while it runs, it is called once more: others' destructors may come after it. */
-static void set_again_within_it_is_called_again(void **state)
+TEST(set_again_within_it_is_called_again)
 {
     hooks[0].again = 2;
     run_thread(set_first);
@@ -101,7 +103,7 @@ static void set_again_within_it_is_called_again(void **state)
 }
 
 /* The one that was set last is called alone. */
-static void the_last_one_replaces_those_before(void **state)
+TEST(the_last_one_replaces_those_before)
 {
     run_thread(set_first_then_second);
     assert_int_equal(hooks[0].calls, 0);
@@ -109,7 +111,7 @@ static void the_last_one_replaces_those_before(void **state)
 }
 
 /* GEN-10: being refused leaves the earlier one in place. */
-static void a_refusal_leaves_the_one_before(void **state)
+TEST(a_refusal_leaves_the_one_before)
 {
     run_thread(set_first_and_be_refused);
     assert_int_equal(hooks[0].calls, 1);
@@ -117,24 +119,10 @@ static void a_refusal_leaves_the_one_before(void **state)
 }
 
 /* Every thread has its own. */
-static void threads_do_not_share_it(void **state)
+TEST(threads_do_not_share_it)
 {
     run_thread(set_first);
     run_thread(set_first_then_second);
     assert_int_equal(hooks[0].calls, 1);
     assert_int_equal(hooks[1].calls, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(it_is_called_when_the_thread_ends, prepare),
-        cmocka_unit_test_setup(it_is_called_after_pthread_exit, prepare),
-        cmocka_unit_test_setup(set_again_within_it_is_called_again, prepare),
-        cmocka_unit_test_setup(the_last_one_replaces_those_before, prepare),
-        cmocka_unit_test_setup(a_refusal_leaves_the_one_before, prepare),
-        cmocka_unit_test_setup(threads_do_not_share_it, prepare),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

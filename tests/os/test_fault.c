@@ -20,14 +20,14 @@ static unsigned refused(rota__fault_kind kind)
 enum { FIRST = 1, SECOND = 2, THIRD = 4, FOURTH = 8, FIFTH = 16 };
 
 /* Nothing is refused unless a test asks for it. */
-static void nothing_is_refused_at_first(void **state)
+TEST(nothing_is_refused_at_first)
 {
     for (unsigned kind = 0; kind < ROTA__FAULT_KINDS; kind++)
         assert_int_equal(refused((rota__fault_kind)kind), 0);
 }
 
 /* The n-th request alone, counted from 1. */
-static void one_request_is_refused(void **state)
+TEST(one_request_is_refused)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 1, false);
     assert_int_equal(refused(ROTA__FAULT_EVENT), FIRST);
@@ -36,7 +36,7 @@ static void one_request_is_refused(void **state)
 }
 
 /* The n-th and all after it. */
-static void all_from_one_on_are_refused(void **state)
+TEST(all_from_one_on_are_refused)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 4, true);
     assert_int_equal(refused(ROTA__FAULT_EVENT), FOURTH | FIFTH);
@@ -46,7 +46,7 @@ static void all_from_one_on_are_refused(void **state)
 }
 
 /* Requests are counted, refused or not, and anew each time. */
-static void requests_are_counted(void **state)
+TEST(requests_are_counted)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 2, false);
     assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 0);
@@ -57,7 +57,7 @@ static void requests_are_counted(void **state)
 }
 
 /* What is armed for one kind does not concern another. */
-static void kinds_do_not_mix(void **state)
+TEST(kinds_do_not_mix)
 {
     rota__fault_arm(ROTA__FAULT_THREAD_START, 1, true);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 2, false);
@@ -70,7 +70,7 @@ static void kinds_do_not_mix(void **state)
 }
 
 /* From one to another, and none after that. */
-static void a_span_is_refused(void **state)
+TEST(a_span_is_refused)
 {
     rota__fault_arm_span(ROTA__FAULT_WAIT, 2, 4);
     assert_int_equal(refused(ROTA__FAULT_WAIT), SECOND | THIRD | FOURTH);
@@ -78,7 +78,7 @@ static void a_span_is_refused(void **state)
     rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
 }
 
-static void another_is_refused_too(void **state)
+TEST(another_is_refused_too)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 2, false);
     rota__fault_arm_too(ROTA__FAULT_EVENT, 4);
@@ -95,7 +95,7 @@ static bool counts(void)
 }
 
 /* Who does not count is neither refused nor counted. */
-static void some_do_not_count(void **state)
+TEST(some_do_not_count)
 {
     rota__fault_only(counts);
     rota__fault_arm(ROTA__FAULT_EVENT, 1, true);
@@ -110,7 +110,7 @@ static void some_do_not_count(void **state)
 
 /* -- The clock, and waits ----------------------------------------------------------------- */
 
-static void a_clock_that_stops_shows_the_last_reading(void **state)
+TEST(a_clock_that_stops_shows_the_last_reading)
 {
     rota__fault_arm_span(ROTA__FAULT_CLOCK_STOPS, 2, 3);
     rota_ns before = rota__os_now();
@@ -122,7 +122,7 @@ static void a_clock_that_stops_shows_the_last_reading(void **state)
     rota__fault_arm(ROTA__FAULT_CLOCK_STOPS, 0, false);
 }
 
-static void a_clock_that_jumps_stays_ahead(void **state)
+TEST(a_clock_that_jumps_stays_ahead)
 {
     rota_ns before = rota__os_now();
 
@@ -134,7 +134,7 @@ static void a_clock_that_jumps_stays_ahead(void **state)
 }
 
 /* Deadlines are on the clock that is seen, also when that is ahead of the system's. */
-static void a_wait_ends_by_the_clock_that_jumped(void **state)
+TEST(a_wait_ends_by_the_clock_that_jumped)
 {
     rota__os_word word = 0;
     rota_ns deadline = rota__os_now() + ROTA_MS(1);
@@ -143,7 +143,7 @@ static void a_wait_ends_by_the_clock_that_jumped(void **state)
         rota__os_wait(&word, 0, deadline);
 }
 
-static void a_wait_ends_for_no_reason(void **state)
+TEST(a_wait_ends_for_no_reason)
 {
     rota__os_word word = 0;
 
@@ -161,7 +161,7 @@ static void wait_for_wake(void *arg)
         rota__os_wait(&woken, 0, ROTA_FOREVER);
 }
 
-static void a_wake_comes_late_but_comes(void **state)
+TEST(a_wake_comes_late_but_comes)
 {
     test_thread *thread = test_thread_start(wait_for_wake, NULL);
 
@@ -187,7 +187,7 @@ static void ask_often(void *arg)
 }
 
 /* One request is refused also if several threads make them. */
-static void one_is_refused_among_threads(void **state)
+TEST(one_is_refused_among_threads)
 {
     test_thread *threads[4];
 
@@ -198,26 +198,4 @@ static void one_is_refused_among_threads(void **state)
         test_thread_join(threads[i]);
     assert_int_equal(refusals, 1);
     assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 4000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_refused_at_first),
-        cmocka_unit_test(one_request_is_refused),
-        cmocka_unit_test(all_from_one_on_are_refused),
-        cmocka_unit_test(requests_are_counted),
-        cmocka_unit_test(kinds_do_not_mix),
-        cmocka_unit_test(a_span_is_refused),
-        cmocka_unit_test(another_is_refused_too),
-        cmocka_unit_test(some_do_not_count),
-        cmocka_unit_test(a_clock_that_stops_shows_the_last_reading),
-        cmocka_unit_test(a_clock_that_jumps_stays_ahead),
-        cmocka_unit_test(a_wait_ends_by_the_clock_that_jumped),
-        cmocka_unit_test(a_wait_ends_for_no_reason),
-        cmocka_unit_test(a_wake_comes_late_but_comes),
-        cmocka_unit_test(one_is_refused_among_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void guard_inner_then_exit(struct call *call)
 /* -- Tests -------------------------------------------------------------------------------- */
 
 /* A body that returns is not torn. */
-static void a_body_that_returns_is_not_torn(void **state)
+TEST(a_body_that_returns_is_not_torn)
 {
     struct call call;
 
@@ -117,7 +117,7 @@ static void a_body_that_returns_is_not_torn(void **state)
 }
 
 /* GEN-14: pthread_exit is noticed once, on the thread itself, and the call does not return. */
-static void a_body_that_exits_is_torn(void **state)
+TEST(a_body_that_exits_is_torn)
 {
     struct call call;
 
@@ -130,7 +130,7 @@ static void a_body_that_exits_is_torn(void **state)
 }
 
 /* GEN-14: so is cancellation. */
-static void a_body_that_is_cancelled_is_torn(void **state)
+TEST(a_body_that_is_cancelled_is_torn)
 {
     struct call call;
 
@@ -145,7 +145,7 @@ static void a_body_that_is_cancelled_is_torn(void **state)
 }
 
 /* A task that runs inside another ends with it, and before it. */
-static void nested_bodies_are_torn_from_within(void **state)
+TEST(nested_bodies_are_torn_from_within)
 {
     struct call outer, inner, innermost;
 
@@ -161,7 +161,7 @@ static void nested_bodies_are_torn_from_within(void **state)
 }
 
 /* What has returned is not torn when the thread ends later. */
-static void a_guard_lasts_no_longer_than_its_body(void **state)
+TEST(a_guard_lasts_no_longer_than_its_body)
 {
     struct call outer, inner;
 
@@ -172,17 +172,4 @@ static void a_guard_lasts_no_longer_than_its_body(void **state)
     assert_int_equal(inner.torn, 0);
     assert_int_equal(outer.returned, 0);
     assert_int_equal(outer.torn, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_that_returns_is_not_torn),
-        cmocka_unit_test(a_body_that_exits_is_torn),
-        cmocka_unit_test(a_body_that_is_cancelled_is_torn),
-        cmocka_unit_test(nested_bodies_are_torn_from_within),
-        cmocka_unit_test(a_guard_lasts_no_longer_than_its_body),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void no_key_is_left(void *arg)
 }
 
 /* GEN-10 */
-static void without_a_key_a_thread_is_not_watched(void **state)
+TEST(without_a_key_a_thread_is_not_watched)
 {
     assert_int_equal(test_in_child(no_key_is_left, NULL), 0);
 }
@@ -63,7 +63,7 @@ static void look_from_a_sandbox(void *arg)
 }
 
 /* What it does not say is found out in another way, or done without. */
-static void a_sandbox_may_forbid_to_ask_for_cpus_and_barriers(void **state)
+TEST(a_sandbox_may_forbid_to_ask_for_cpus_and_barriers)
 {
     int status = test_in_child(look_from_a_sandbox, NULL);
 
@@ -72,15 +72,3 @@ static void a_sandbox_may_forbid_to_ask_for_cpus_and_barriers(void **state)
     assert_int_equal(status, 0);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_key_a_thread_is_not_watched),
-#ifdef __linux__
-        cmocka_unit_test(a_sandbox_may_forbid_to_ask_for_cpus_and_barriers),
-#endif
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -64,7 +64,7 @@ static struct seen look_named(const char *name)
 }
 
 /* FACT-08: a name is cut to 15 bytes, and is no format. */
-static void a_name_is_cut_to_what_fits(void **state)
+TEST(a_name_is_cut_to_what_fits)
 {
     char longest[4000];
 
@@ -78,7 +78,7 @@ static void a_name_is_cut_to_what_fits(void **state)
 }
 
 /* Without a name it has that of the thread that started it. */
-static void without_a_name_it_is_called_as_its_maker(void **state)
+TEST(without_a_name_it_is_called_as_its_maker)
 {
     char mine[32];
 
@@ -98,7 +98,7 @@ static size_t stack_size_of(size_t wanted)
 }
 
 /* It gets what was asked for; the C library may hand out a used stack of up to four times that. */
-static void a_stack_is_as_large_as_asked(void **state)
+TEST(a_stack_is_as_large_as_asked)
 {
     const size_t sizes[] = {1 << 20, (1 << 20) + 1, 3 << 20};
 
@@ -110,7 +110,7 @@ static void a_stack_is_as_large_as_asked(void **state)
 }
 
 /* Less than the least there is becomes that. */
-static void too_small_a_stack_is_the_smallest_possible(void **state)
+TEST(too_small_a_stack_is_the_smallest_possible)
 {
     size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
     size_t usual = stack_size_of(0);
@@ -120,7 +120,7 @@ static void too_small_a_stack_is_the_smallest_possible(void **state)
 }
 
 /* GEN-10: one that the system cannot give is refused, and the body is not called. */
-static void an_absurd_stack_is_refused(void **state)
+TEST(an_absurd_stack_is_refused)
 {
     const size_t sizes[] = {SIZE_MAX - SIZE_MAX / 16, SIZE_MAX - 1, SIZE_MAX};
     rota__os_thread_options options = plain;
@@ -145,7 +145,7 @@ static struct seen look_on_cpu(uint32_t cpu)
 }
 
 /* On Linux a thread is pinned to its CPU, each that we may use. */
-static void a_thread_is_pinned_to_its_cpu(void **state)
+TEST(a_thread_is_pinned_to_its_cpu)
 {
     cpu_set_t ours;
 
@@ -162,7 +162,7 @@ static void a_thread_is_pinned_to_its_cpu(void **state)
 }
 
 /* A CPU that does not exist, or any: the thread runs where it may. */
-static void a_cpu_that_is_not_there_is_ignored(void **state)
+TEST(a_cpu_that_is_not_there_is_ignored)
 {
     const uint32_t cpus[] = {60000, 65535, 65536, UINT32_MAX - 1, ROTA__OS_ANY_CPU};
     cpu_set_t ours;
@@ -184,7 +184,7 @@ static bool is_kept_by_the_system(int number)
 }
 
 /* GEN-12: all signals are blocked, and those of the maker stay as they were. */
-static void all_signals_are_blocked(void **state)
+TEST(all_signals_are_blocked)
 {
     struct seen seen = look_on_thread(plain);
     sigset_t mine;
@@ -199,7 +199,7 @@ static void all_signals_are_blocked(void **state)
 /* -- Starting and joining ----------------------------------------------------------------- */
 
 /* GEN-10: a refusal is ROTA_EAGAIN, the body is not called and signals are as they were. */
-static void a_refused_start_changes_nothing(void **state)
+TEST(a_refused_start_changes_nothing)
 {
     struct seen seen = {0};
     rota__os_thread thread;
@@ -229,7 +229,7 @@ static void await_latch(void *arg)
 }
 
 /* GEN-14: nobody is cancelled while it joins. The latch opens later than a cancel would act. */
-static void a_join_is_no_cancellation_point(void **state)
+TEST(a_join_is_no_cancellation_point)
 {
     test_latch latch = TEST_LATCH(1);
     rota__os_thread thread;
@@ -269,7 +269,7 @@ static struct sigaction prepared(struct sigaction action)
 }
 
 /* A program's own handler stays, of either kind. */
-static void a_handler_of_the_program_stays(void **state)
+TEST(a_handler_of_the_program_stays)
 {
     struct sigaction full = {.sa_sigaction = handle_in_full, .sa_flags = SA_SIGINFO};
 
@@ -278,7 +278,7 @@ static void a_handler_of_the_program_stays(void **state)
 }
 
 /* Without one, a signal makes system calls return, and does nothing else. */
-static void without_a_handler_there_is_one_that_does_nothing(void **state)
+TEST(without_a_handler_there_is_one_that_does_nothing)
 {
     void (*const defaults[])(int) = {SIG_DFL, SIG_IGN};
 
@@ -290,7 +290,7 @@ static void without_a_handler_there_is_one_that_does_nothing(void **state)
 }
 
 /* Signals that cannot be handled, and numbers of none. */
-static void some_signals_cannot_be_prepared(void **state)
+TEST(some_signals_cannot_be_prepared)
 {
     assert_false(rota__os_signal_prepare(SIGKILL));
     assert_false(rota__os_signal_prepare(SIGSTOP));
@@ -310,30 +310,8 @@ static void knows_its_stack(void *arg)
 }
 
 /* The first one's, too. */
-static void a_thread_knows_where_its_stack_is(void **state)
+TEST(a_thread_knows_where_its_stack_is)
 {
     test_thread_join(test_thread_start(knows_its_stack, NULL));
     knows_its_stack(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_cut_to_what_fits),
-        cmocka_unit_test(without_a_name_it_is_called_as_its_maker),
-        cmocka_unit_test(a_stack_is_as_large_as_asked),
-        cmocka_unit_test(too_small_a_stack_is_the_smallest_possible),
-        cmocka_unit_test(an_absurd_stack_is_refused),
-        cmocka_unit_test(a_thread_knows_where_its_stack_is),
-        cmocka_unit_test(a_thread_is_pinned_to_its_cpu),
-        cmocka_unit_test(a_cpu_that_is_not_there_is_ignored),
-        cmocka_unit_test(all_signals_are_blocked),
-        cmocka_unit_test(a_refused_start_changes_nothing),
-        cmocka_unit_test(a_join_is_no_cancellation_point),
-        cmocka_unit_test(a_handler_of_the_program_stays),
-        cmocka_unit_test(without_a_handler_there_is_one_that_does_nothing),
-        cmocka_unit_test(some_signals_cannot_be_prepared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 /* A word that has changed is not waited for. */
-static void a_word_that_differs_is_not_waited_for(void **state)
+TEST(a_word_that_differs_is_not_waited_for)
 {
     rota__os_word word = 7;
 
@@ -23,7 +23,7 @@ static void a_word_that_differs_is_not_waited_for(void **state)
 }
 
 /* GEN-04: nor is there a wait until a time that has passed, however long ago. */
-static void a_deadline_that_has_passed_is_not_waited_for(void **state)
+TEST(a_deadline_that_has_passed_is_not_waited_for)
 {
     rota__os_word word = 7;
 
@@ -59,7 +59,7 @@ static void play_second(void *arg)
 }
 
 /* Whoever changes the word and wakes is never missed, whenever the other goes to sleep. */
-static void a_change_and_a_wake_are_never_missed(void **state)
+TEST(a_change_and_a_wake_are_never_missed)
 {
     struct turns turns = {0};
     test_thread *other = test_thread_start(play_second, &turns);
@@ -84,7 +84,7 @@ static void sleep_once(void *arg)
 }
 
 /* A wake ends a wait also if the word stays as it is; so does one for a deadline out of reach. */
-static void a_wake_alone_ends_a_wait(void **state)
+TEST(a_wake_alone_ends_a_wait)
 {
     const rota_ns deadlines[] = {ROTA_FOREVER, ROTA_FOREVER - 1, ROTA_HOURS(24 * 365 * 200)};
 
@@ -101,7 +101,7 @@ static void a_wake_alone_ends_a_wait(void **state)
 }
 
 /* Only the address counts: whoever was to be woken may have left, and its memory with it. */
-static void a_word_that_is_gone_can_be_woken(void **state)
+TEST(a_word_that_is_gone_can_be_woken)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -124,7 +124,7 @@ static bool lasts(rota_ns duration)
 }
 
 /* GEN-06: nobody wakes it, so it lasts until its deadline; once in ten it may end for no reason. */
-static void a_wait_lasts_until_its_deadline(void **state)
+TEST(a_wait_lasts_until_its_deadline)
 {
     int lasted = 0;
 
@@ -134,7 +134,7 @@ static void a_wait_lasts_until_its_deadline(void **state)
 }
 
 /* GEN-04: a deadline that has passed, however long ago, is not waited for. */
-static void a_past_deadline_is_not_waited_for(void **state)
+TEST(a_past_deadline_is_not_waited_for)
 {
     const rota_ns deadlines[] = {INT64_MIN, INT64_MIN + 1,     -ROTA_SEC(1), -1, 0,
                                  1,         rota__os_now() - 1};
@@ -146,7 +146,7 @@ static void a_past_deadline_is_not_waited_for(void **state)
 }
 
 /* GEN-05 */
-static void time_never_goes_back(void **state)
+TEST(time_never_goes_back)
 {
     rota_ns before = rota__os_now();
 
@@ -159,7 +159,7 @@ static void time_never_goes_back(void **state)
 }
 
 /* A library leaves errno as it was. */
-static void waits_and_wakes_leave_errno(void **state)
+TEST(waits_and_wakes_leave_errno)
 {
     rota__os_word word = 0;
 
@@ -190,7 +190,7 @@ static void *wait_with_cancel_pending(void *arg)
 }
 
 /* GEN-14: a thread is not cancelled while others have it in their lists, or with a lock held. */
-static void a_wait_is_no_cancellation_point(void **state)
+TEST(a_wait_is_no_cancellation_point)
 {
     struct cancelled cancelled = {0};
     void *result = NULL;
@@ -200,22 +200,4 @@ static void a_wait_is_no_cancellation_point(void **state)
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_true(atomic_load(&cancelled.returned));
     assert_ptr_equal(result, PTHREAD_CANCELED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_that_differs_is_not_waited_for),
-        cmocka_unit_test(a_deadline_that_has_passed_is_not_waited_for),
-        cmocka_unit_test(a_change_and_a_wake_are_never_missed),
-        cmocka_unit_test(a_wake_alone_ends_a_wait),
-        cmocka_unit_test(a_word_that_is_gone_can_be_woken),
-        cmocka_unit_test(a_wait_lasts_until_its_deadline),
-        cmocka_unit_test(a_past_deadline_is_not_waited_for),
-        cmocka_unit_test(time_never_goes_back),
-        cmocka_unit_test(waits_and_wakes_leave_errno),
-        cmocka_unit_test(a_wait_is_no_cancellation_point),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
