@@ -26,8 +26,10 @@ static int prepare(void **state)
 {
     seen = false;
     rota_interrupted();
-    return test_memory_before(state);
+    return 0;
 }
+
+TEST_FIXTURE(.setup = prepare);
 
 /* Runs a task that calls `during`; what that wrote to `seen`. */
 static bool seen_in_a_task(void (*during)(void *arg))
@@ -47,7 +49,7 @@ static void *plain_look(void *arg)
 }
 
 /* INT-01, INT-08: an interrupt from before is not the task's, and is still there after it. */
-static void an_earlier_interrupt_is_not_the_tasks(void **state)
+TEST(an_earlier_interrupt_is_not_the_tasks)
 {
     rota_thread_interrupt(rota_thread_self());
     assert_false(seen_in_a_task(look));
@@ -60,7 +62,7 @@ static void an_earlier_interrupt_is_not_the_tasks(void **state)
 }
 
 /* INT-02: what interrupts the thread interrupts the task that it runs. */
-static void a_task_may_interrupt_itself(void **state)
+TEST(a_task_may_interrupt_itself)
 {
     assert_true(seen_in_a_task(interrupt_myself));
     assert_true(rota_interrupted()); /* not taken: it stays for what comes after */
@@ -74,7 +76,7 @@ static void interrupt_and_take(void *arg)
 }
 
 /* INT-02: what the task has taken is gone. */
-static void a_taken_interrupt_is_gone(void **state)
+TEST(a_taken_interrupt_is_gone)
 {
     assert_true(seen_in_a_task(interrupt_and_take));
     assert_false(rota_is_interrupted());
@@ -90,7 +92,7 @@ static void cancel_myself(void *arg)
 }
 
 /* INT-08, FUT-23: a cancelled task's interrupt ends with it. */
-static void a_cancelled_tasks_interrupt_ends_with_it(void **state)
+TEST(a_cancelled_tasks_interrupt_ends_with_it)
 {
     rota_future *future;
     test_probe probe = {.during = cancel_myself, .arg = &future};
@@ -127,7 +129,7 @@ static void run_inner(void *arg)
 }
 
 /* INT-01: a task that an interrupted one runs is not interrupted; the other one stays so. */
-static void an_inner_task_does_not_see_the_outer_ones_interrupt(void **state)
+TEST(an_inner_task_does_not_see_the_outer_ones_interrupt)
 {
     struct nested nested = {NULL, NULL, false};
     test_probe inner = {.during = look_and_take};
@@ -143,7 +145,7 @@ static void an_inner_task_does_not_see_the_outer_ones_interrupt(void **state)
 }
 
 /* INT-08: nor does the outer one see that of a cancelled inner one. */
-static void an_outer_task_does_not_see_the_inner_ones_interrupt(void **state)
+TEST(an_outer_task_does_not_see_the_inner_ones_interrupt)
 {
     rota_future *future;
     struct nested nested = {NULL, NULL, true};
@@ -167,7 +169,7 @@ static void sleep_long(void *arg)
 }
 
 /* INT-05, FUT-12: cancel_now ends what the task waits in, which takes the flag. */
-static void cancel_now_ends_a_sleep(void **state)
+TEST(cancel_now_ends_a_sleep)
 {
     int status = ROTA_OK;
     test_probe probe = {.during = sleep_long, .arg = &status};
@@ -181,22 +183,4 @@ static void cancel_now_ends_a_sleep(void **state)
     assert_status(status, ROTA_EINTERRUPTED);
     assert_false(seen);
     rota_future_unref(future);
-}
-
-#define with_flags(test) cmocka_unit_test_setup_teardown(test, prepare, test_memory_after)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_flags(an_earlier_interrupt_is_not_the_tasks),
-        with_flags(a_task_may_interrupt_itself),
-        with_flags(a_taken_interrupt_is_gone),
-        with_flags(a_cancelled_tasks_interrupt_ends_with_it),
-        with_flags(an_inner_task_does_not_see_the_outer_ones_interrupt),
-        with_flags(an_outer_task_does_not_see_the_inner_ones_interrupt),
-        with_flags(cancel_now_ends_a_sleep),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void *fail_and_take_back(void *arg)
 }
 
 /* GEN-17, FUT-05: of several failures the last one counts, whatever its sign. */
-static void the_last_failure_counts(void **state)
+TEST(the_last_failure_counts)
 {
     const int codes[] = {5, -1, INT32_MAX, INT32_MIN};
 
@@ -39,7 +39,7 @@ static void the_last_failure_counts(void **state)
 }
 
 /* GEN-17: rota_fail(0) takes the failure back, and the result counts. */
-static void zero_takes_a_failure_back(void **state)
+TEST(zero_takes_a_failure_back)
 {
     rota_future *future;
     void *result = NULL;
@@ -52,7 +52,7 @@ static void zero_takes_a_failure_back(void **state)
 }
 
 /* GEN-17: outside a task it does nothing, also to the task that comes next. */
-static void outside_a_task_failing_does_nothing(void **state)
+TEST(outside_a_task_failing_does_nothing)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -65,7 +65,7 @@ static void outside_a_task_failing_does_nothing(void **state)
 }
 
 /* GEN-17: what is returned beside a failure is ignored, and not freed. */
-static void a_result_beside_a_failure_is_not_freed(void **state)
+TEST(a_result_beside_a_failure_is_not_freed)
 {
     test_probe probe = {.error = 7};
     void *result = &answer;
@@ -97,7 +97,7 @@ static void *run_inner(void *arg)
 }
 
 /* GEN-17: a task that runs inside another one fails for itself alone. */
-static void nested_tasks_fail_each_for_itself(void **state)
+TEST(nested_tasks_fail_each_for_itself)
 {
     const int cases[][4] = {/* before, inner, after, so the outer one's error */
                             {0, 5, 0, 0},
@@ -128,7 +128,7 @@ static void note_error(rota_task *task, int error)
 }
 
 /* GEN-17: how a plain task failed is told to who ran it. */
-static void the_failure_of_a_plain_task_is_told(void **state)
+TEST(the_failure_of_a_plain_task_is_told)
 {
     int code = 5;
     rota_task *fails = rota__plain_task_new(fail_twice, &code);
@@ -151,7 +151,7 @@ static void *count(void *arg)
 }
 
 /* A task has a copy of its call, and its future. */
-static void a_task_tells_its_call_and_its_future(void **state)
+TEST(a_task_tells_its_call_and_its_future)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -170,7 +170,7 @@ static void a_task_tells_its_call_and_its_future(void **state)
 }
 
 /* A plain one has no future; it runs once, or never. */
-static void a_plain_task_has_no_future(void **state)
+TEST(a_plain_task_has_no_future)
 {
     int runs = 0;
     rota_task *task = test_plain_task(count, &runs);
@@ -186,7 +186,7 @@ static void a_plain_task_has_no_future(void **state)
 }
 
 /* GEN-02: NULL is no task, and does no harm. */
-static void null_is_allowed(void **state)
+TEST(null_is_allowed)
 {
     assert_null(rota_task_call(NULL));
     assert_null(rota_task_future(NULL));
@@ -195,7 +195,7 @@ static void null_is_allowed(void **state)
 }
 
 /* One cache line for a plain task, two for a future. */
-static void tasks_are_small(void **state)
+TEST(tasks_are_small)
 {
     if (sizeof(void *) != 8)
         skip();
@@ -212,7 +212,7 @@ static int run_here(void *self, rota_task *task)
 }
 
 /* GEN-08: what an executor runs at once is done when the call returns. */
-static void an_executor_may_run_it_at_once(void **state)
+TEST(an_executor_may_run_it_at_once)
 {
     const rota_executor_ops ops = {.execute = run_here};
     test_probe probe = {.error = 0};
@@ -230,24 +230,4 @@ static void an_executor_may_run_it_at_once(void **state)
     assert_ok(rota_close(executor));
     assert_int_equal(probe.runs, 1);
     assert_int_equal(probe.frees, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_last_failure_counts),
-        test_with_memory(zero_takes_a_failure_back),
-        test_with_memory(outside_a_task_failing_does_nothing),
-        test_with_memory(a_result_beside_a_failure_is_not_freed),
-        test_with_memory(nested_tasks_fail_each_for_itself),
-        test_with_memory(the_failure_of_a_plain_task_is_told),
-        test_with_memory(a_task_tells_its_call_and_its_future),
-        test_with_memory(a_plain_task_has_no_future),
-        test_with_memory(null_is_allowed),
-        test_with_memory(tasks_are_small),
-        test_with_memory(an_executor_may_run_it_at_once),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

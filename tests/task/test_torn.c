@@ -74,12 +74,12 @@ static void *plain_wait(void *arg)
 }
 
 /* The thread ends as it wished to, and the task's memory is free. */
-static void a_plain_task_may_exit(void **state)
+TEST(a_plain_task_may_exit)
 {
     assert_ptr_equal(join(start(test_plain_task(plain_exit, NULL))), &farewell);
 }
 
-static void a_plain_task_may_be_torn_down(void **state)
+TEST(a_plain_task_may_be_torn_down)
 {
     test_latch begun = TEST_LATCH(1);
     pthread_t thread = start(test_plain_task(plain_wait, &begun));
@@ -105,7 +105,7 @@ static void *run_plain_main(void *arg)
 }
 
 /* Who ran it learns of it, whatever the body had failed with before. */
-static void a_plain_tasks_end_is_told_once(void **state)
+TEST(a_plain_tasks_end_is_told_once)
 {
     rota_task *task = rota__plain_task_new(plain_exit, NULL);
     pthread_t thread;
@@ -143,12 +143,12 @@ static void check_torn_with_waiters(test_probe *probe, test_latch *begun)
 }
 
 /* A future fails with ROTA_ECANCELED as its code, and who waits is woken. */
-static void a_future_whose_task_exits_has_failed(void **state)
+TEST(a_future_whose_task_exits_has_failed)
 {
     check_torn_with_waiters(&(test_probe){.during = leave_thread}, NULL);
 }
 
-static void a_future_whose_task_is_torn_down_has_failed(void **state)
+TEST(a_future_whose_task_is_torn_down_has_failed)
 {
     test_latch begun = TEST_LATCH(1);
 
@@ -164,7 +164,7 @@ static void cancel_and_leave(void *arg)
 }
 
 /* FUT-22: one that was cancelled before stays so. */
-static void a_cancelled_future_stays_cancelled(void **state)
+TEST(a_cancelled_future_stays_cancelled)
 {
     rota_future *future;
     test_probe probe = {.during = cancel_and_leave, .arg = &future};
@@ -178,7 +178,7 @@ static void a_cancelled_future_stays_cancelled(void **state)
 }
 
 /* OWN-02: nobody holds it, and its memory goes with the thread. */
-static void a_future_nobody_holds_is_freed(void **state)
+TEST(a_future_nobody_holds_is_freed)
 {
     test_probe probe = {.during = leave_thread};
 
@@ -192,7 +192,7 @@ static void run_inner(void *arg)
 }
 
 /* A task that runs inside another ends both. */
-static void nested_tasks_have_both_failed(void **state)
+TEST(nested_tasks_have_both_failed)
 {
     test_probe inner = {.during = leave_thread};
     test_probe outer = {.during = run_inner};
@@ -215,7 +215,7 @@ static void *run_periodic_main(void *arg)
 }
 
 /* OWN-19: a periodic task ends with its thread, and its argument is discarded. */
-static void a_periodic_task_that_exits_is_over(void **state)
+TEST(a_periodic_task_that_exits_is_over)
 {
     test_probe probe = {.during = leave_thread};
     rota_call call = test_probe_call(&probe);
@@ -244,7 +244,7 @@ static void be_torn_down(void *result)
 }
 
 /* Not supported, but nothing is left that points to the stack of the thread. */
-static void a_thread_torn_down_in_free_result_has_left_the_future(void **state)
+TEST(a_thread_torn_down_in_free_result_has_left_the_future)
 {
     test_probe probe = {.during = cancel_both};
     rota_call call = test_probe_call(&probe);
@@ -257,23 +257,4 @@ static void a_thread_torn_down_in_free_result_has_left_the_future(void **state)
     assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
     rota__future_check(future);
     rota_future_unref(future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_plain_task_may_exit),
-        test_with_memory(a_plain_task_may_be_torn_down),
-        test_with_memory(a_plain_tasks_end_is_told_once),
-        test_with_memory(a_future_whose_task_exits_has_failed),
-        test_with_memory(a_future_whose_task_is_torn_down_has_failed),
-        test_with_memory(a_cancelled_future_stays_cancelled),
-        test_with_memory(a_future_nobody_holds_is_freed),
-        test_with_memory(nested_tasks_have_both_failed),
-        test_with_memory(a_periodic_task_that_exits_is_over),
-        test_with_memory(a_thread_torn_down_in_free_result_has_left_the_future),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
