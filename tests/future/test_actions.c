@@ -32,14 +32,16 @@ static int prepare(void **state)
 {
     ran_count = 0;
     ran = calloc(MANY, sizeof *ran);
-    return ran == NULL ? -1 : test_memory_before(state);
+    return ran == NULL ? -1 : 0;
 }
 
 static int clean_up(void **state)
 {
     free(ran);
-    return test_memory_after(state);
+    return 0;
 }
+
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
 
 static rota_future *promise_new(void)
 {
@@ -81,7 +83,7 @@ static void assert_ran(const size_t *numbers, size_t count)
 /* -- Adding and running ------------------------------------------------------------------- */
 
 /* FUT-16: each runs once, in the order in which they were added, whatever the end is. */
-static void actions_run_once_and_in_order(void **state)
+TEST(actions_run_once_and_in_order)
 {
     for (int end = 0; end < 3; end++) {
         rota_future *promise = promise_new();
@@ -101,7 +103,7 @@ static void actions_run_once_and_in_order(void **state)
 }
 
 /* FUT-16: a done future takes none, and lets none be taken out. */
-static void a_done_future_takes_no_action(void **state)
+TEST(a_done_future_takes_no_action)
 {
     rota_future *promise = promise_new();
     struct note *notes = notes_new(2);
@@ -137,7 +139,7 @@ static void note_thread(void *arg)
 }
 
 /* FUT-16, GEN-08: it runs on the thread that completes the future, which is done by then. */
-static void an_action_sees_the_future_done(void **state)
+TEST(an_action_sees_the_future_done)
 {
     pthread_t runner;
     test_probe probe = {.during = note_thread, .arg = &runner};
@@ -166,7 +168,7 @@ static void look_at_getter(rota__action *self, rota__action_queue *more)
 }
 
 /* FUT-15: all who wait are woken before any action runs, however late they came. */
-static void waiters_are_woken_before_actions_run(void **state)
+TEST(waiters_are_woken_before_actions_run)
 {
     rota_future *promise = promise_new();
     rota__getter getter = {.action = {.run = NULL}};
@@ -186,7 +188,7 @@ static void waiters_are_woken_before_actions_run(void **state)
 /* -- Taking out --------------------------------------------------------------------------- */
 
 /* FUT-19: the oldest, the newest, one between, the only one. */
-static void any_action_can_be_taken_out(void **state)
+TEST(any_action_can_be_taken_out)
 {
     struct note *notes = notes_new(4);
     rota_future *promise = promise_new();
@@ -209,7 +211,7 @@ static void any_action_can_be_taken_out(void **state)
 }
 
 /* FUT-19: adding and taking out in any order leaves the right ones, in the right order. */
-static void any_mixture_leaves_the_right_ones(void **state)
+TEST(any_mixture_leaves_the_right_ones)
 {
     test_random random;
 
@@ -250,7 +252,7 @@ static void shuffle(test_random *random, struct note **notes, size_t count)
 }
 
 /* OWN-14, COMP-24: taking out costs the same however many there are; else this takes many minutes. */
-static void many_are_taken_out_in_any_order(void **state)
+TEST(many_are_taken_out_in_any_order)
 {
     rota_future *promise = promise_new();
     struct note *notes = notes_new(MANY);
@@ -280,7 +282,7 @@ static void many_are_taken_out_in_any_order(void **state)
 
 /* actions.N3: what an action remembers of where it was before does not count where it comes to be
    next. */
-static void an_action_can_be_added_again(void **state)
+TEST(an_action_can_be_added_again)
 {
     rota_future *promise = promise_new();
     struct note *notes = notes_new(3);
@@ -298,23 +300,4 @@ static void an_action_can_be_added_again(void **state)
     assert_int_equal(ran_count, 2);
     free(notes);
     rota_future_unref(promise);
-}
-
-#define with_notes(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_notes(actions_run_once_and_in_order),
-        with_notes(a_done_future_takes_no_action),
-        with_notes(an_action_sees_the_future_done),
-        with_notes(waiters_are_woken_before_actions_run),
-        with_notes(any_action_can_be_taken_out),
-        with_notes(an_action_can_be_added_again),
-        with_notes(any_mixture_leaves_the_right_ones),
-        with_notes(many_are_taken_out_in_any_order),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

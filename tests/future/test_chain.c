@@ -41,7 +41,7 @@ static void end_next(rota__action *self, rota__action_queue *more)
 }
 
 /* FUT-16: what follows comes after all that was there, in the order in which it was appended. */
-static void what_follows_is_appended(void **state)
+TEST(what_follows_is_appended)
 {
     rota_future *first = promise_new();
     rota_future *second = promise_new();
@@ -89,7 +89,7 @@ static void next_of_chain(rota__action *self, rota__action_queue *more)
 }
 
 /* COMP-24: a chain of any length is a loop: the stack does not grow with it. */
-static void a_long_chain_is_a_loop(void **state)
+TEST(a_long_chain_is_a_loop)
 {
     struct chain chain = {.action = {.run = next_of_chain}, .left = LINKS};
     rota_future *promise = promise_new();
@@ -102,7 +102,7 @@ static void a_long_chain_is_a_loop(void **state)
 }
 
 /* Waiters of a future that ends along the chain are woken as it is collected. */
-static void waiters_along_the_chain_are_woken(void **state)
+TEST(waiters_along_the_chain_are_woken)
 {
     rota_future *first = promise_new();
     rota_future *second = promise_new();
@@ -118,16 +118,4 @@ static void waiters_along_the_chain_are_woken(void **state)
     test_getter_ends(&getters[1], ROTA_ECANCELED, TEST_UNTOUCHED);
     rota_future_unref(first);
     rota_future_unref(second);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_follows_is_appended),
-        test_with_memory(a_long_chain_is_a_loop),
-        test_with_memory(waiters_along_the_chain_are_woken),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static unsigned open_before;
 static int prepare(void **state)
 {
     open_before = open_count();
-    return test_memory_before(state);
+    return 0;
 }
 
 static int clean_up(void **state)
@@ -52,8 +52,10 @@ static int clean_up(void **state)
         print_error("%u descriptors were open, now %u\n", open_before, open_count());
         return -1;
     }
-    return test_memory_after(state);
+    return 0;
 }
+
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
 
 static rota_future *promise_new(void)
 {
@@ -85,7 +87,7 @@ enum { WAYS = 4 };
 /* -- Readable ----------------------------------------------------------------------------- */
 
 /* GEN-02: it needs a future, and a place for the descriptor. */
-static void it_needs_both_arguments(void **state)
+TEST(it_needs_both_arguments)
 {
     rota_future *promise = promise_new();
     int fd = -7;
@@ -97,7 +99,7 @@ static void it_needs_both_arguments(void **state)
 }
 
 /* FUT-15: asked for before the end, it turns readable with it and stays so. */
-static void it_turns_readable_when_the_future_is_done(void **state)
+TEST(it_turns_readable_when_the_future_is_done)
 {
     for (int how = 0; how < WAYS; how++) {
         rota_future *promise = promise_new();
@@ -114,7 +116,7 @@ static void it_turns_readable_when_the_future_is_done(void **state)
 }
 
 /* FUT-07: asked for after the end, it is readable at once. */
-static void of_a_done_future_it_is_readable_at_once(void **state)
+TEST(of_a_done_future_it_is_readable_at_once)
 {
     for (int how = 0; how < WAYS; how++) {
         rota_future *promise = promise_new();
@@ -135,7 +137,7 @@ static void wait_in_poll(void *arg)
 }
 
 /* A thread that polls is woken by the task's end, and sees what the task did. */
-static void who_polls_is_woken(void **state)
+TEST(who_polls_is_woken)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -151,7 +153,7 @@ static void who_polls_is_woken(void **state)
 }
 
 /* Many futures, one loop: only those that are done are told. */
-static void poll_tells_which_are_done(void **state)
+TEST(poll_tells_which_are_done)
 {
     rota_future *promises[8];
     struct pollfd asked[8];
@@ -205,7 +207,7 @@ static void check_epoll(uint32_t trigger, bool done_first)
 #endif
 
 /* It works in a loop of epoll, by level and by edge, added before the end or after. */
-static void it_works_with_epoll(void **state)
+TEST(it_works_with_epoll)
 {
 #ifdef __linux__
     check_epoll(0, false);
@@ -220,7 +222,7 @@ static void it_works_with_epoll(void **state)
 /* -- Refused ------------------------------------------------------------------------------ */
 
 /* GEN-10: without a descriptor, or without memory, nothing has changed, and later it works. */
-static void a_refusal_changes_nothing(void **state)
+TEST(a_refusal_changes_nothing)
 {
     rota_future *promise = promise_new();
     int fd = -7;
@@ -263,7 +265,7 @@ static void ask(void *arg)
 }
 
 /* GEN-11: two threads that ask at once get the same one, and no other is left open. */
-static void two_who_ask_at_once_get_the_same(void **state)
+TEST(two_who_ask_at_once_get_the_same)
 {
     for (int round = 0; round < 200; round++) {
         test_barrier start;
@@ -278,23 +280,4 @@ static void two_who_ask_at_once_get_the_same(void **state)
         rota_future_unref(mine.future);
         assert_int_equal(open_count(), open_before);
     }
-}
-
-#define with_descriptors(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_descriptors(it_needs_both_arguments),
-        with_descriptors(it_turns_readable_when_the_future_is_done),
-        with_descriptors(of_a_done_future_it_is_readable_at_once),
-        with_descriptors(who_polls_is_woken),
-        with_descriptors(poll_tells_which_are_done),
-        with_descriptors(it_works_with_epoll),
-        with_descriptors(a_refusal_changes_nothing),
-        with_descriptors(two_who_ask_at_once_get_the_same),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static int value;
 /* -- Outcomes ----------------------------------------------------------------------------- */
 
 /* FTT-14, FUT-05, FUT-18: all who wait get what the body returned. */
-static void all_who_wait_get_the_result(void **state)
+TEST(all_who_wait_get_the_result)
 {
     test_probe probe = {.error = 0};
     test_getter getters[4];
@@ -30,7 +30,7 @@ static void all_who_wait_get_the_result(void **state)
 }
 
 /* FTT-15, FUT-17: or the value that was set by hand. */
-static void all_who_wait_get_the_value(void **state)
+TEST(all_who_wait_get_the_value)
 {
     test_getter getters[2];
     rota_future *promise;
@@ -45,7 +45,7 @@ static void all_who_wait_get_the_value(void **state)
 }
 
 /* FTT-19, FUT-05, FUT-10, GEN-01: no result is written. ROTA_EFAILED from rota_future_get_timed. */
-static void other_ends_write_no_result(void **state)
+TEST(other_ends_write_no_result)
 {
     for (int i = 0; i < 3; i++) {
         test_getter getters[2];
@@ -63,7 +63,7 @@ static void other_ends_write_no_result(void **state)
 }
 
 /* GEN-02: who wants no result passes NULL; NULL is no future. */
-static void null_is_allowed_for_the_result_alone(void **state)
+TEST(null_is_allowed_for_the_result_alone)
 {
     void *result = TEST_UNTOUCHED;
     rota_future *promise;
@@ -81,7 +81,7 @@ static void null_is_allowed_for_the_result_alone(void **state)
 /* -- Interrupts --------------------------------------------------------------------------- */
 
 /* FTT-20, FTT-21, INT-04, INT-05: with the flag set one does not wait, and the flag is taken. */
-static void an_interrupted_thread_does_not_wait(void **state)
+TEST(an_interrupted_thread_does_not_wait)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1), 1, 0, -1, INT64_MIN};
     void *result = TEST_UNTOUCHED;
@@ -102,7 +102,7 @@ static void an_interrupted_thread_does_not_wait(void **state)
 }
 
 /* FTT-20, FTT-21, FUT-08, FUT-19: an interrupt ends one wait, and leaves the others. */
-static void an_interrupt_ends_one_wait(void **state)
+TEST(an_interrupt_ends_one_wait)
 {
     test_getter getters[3];
     rota_future *promise;
@@ -122,7 +122,7 @@ static void an_interrupt_ends_one_wait(void **state)
 }
 
 /* INT-05, FUT-07, COMP-25: one that is done answers, and the flag is kept. */
-static void a_done_future_answers_an_interrupted_thread(void **state)
+TEST(a_done_future_answers_an_interrupted_thread)
 {
     const int statuses[] = {ROTA_OK, ROTA_EFAILED, ROTA_ECANCELED};
     const rota_ns timeouts[] = {ROTA_FOREVER, 1, 0, INT64_MIN};
@@ -171,7 +171,7 @@ static void run_inner(void *arg)
 }
 
 /* A task that waits for itself is told so, also when it is interrupted. */
-static void a_task_cannot_wait_for_itself(void **state)
+TEST(a_task_cannot_wait_for_itself)
 {
     for (int interrupted = 0; interrupted < 2; interrupted++) {
         struct self_wait self = {.interrupted = interrupted};
@@ -184,7 +184,7 @@ static void a_task_cannot_wait_for_itself(void **state)
 }
 
 /* So is one that it runs, at any depth, while another thread may wait. */
-static void nor_can_a_task_inside_it(void **state)
+TEST(nor_can_a_task_inside_it)
 {
     struct self_wait self = {.interrupted = false};
     struct self_wait middle = {.interrupted = false};
@@ -215,7 +215,7 @@ static void wait_without_hook(void *arg)
 }
 
 /* GEN-10: who cannot be woken safely does not wait; later it can. */
-static void a_thread_the_system_refuses_does_not_wait(void **state)
+TEST(a_thread_the_system_refuses_does_not_wait)
 {
     rota_future *futures[2];
     test_getter getter;
@@ -231,23 +231,4 @@ static void a_thread_the_system_refuses_does_not_wait(void **state)
     test_getter_ends(&getter, ROTA_OK, &value);
     rota_future_unref(futures[0]);
     rota_future_unref(futures[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(all_who_wait_get_the_result),
-        test_with_memory(all_who_wait_get_the_value),
-        test_with_memory(other_ends_write_no_result),
-        test_with_memory(null_is_allowed_for_the_result_alone),
-        test_with_memory(an_interrupted_thread_does_not_wait),
-        test_with_memory(an_interrupt_ends_one_wait),
-        test_with_memory(a_done_future_answers_an_interrupted_thread),
-        test_with_memory(a_task_cannot_wait_for_itself),
-        test_with_memory(nor_can_a_task_inside_it),
-        test_with_memory(a_thread_the_system_refuses_does_not_wait),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

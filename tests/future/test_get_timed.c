@@ -2,8 +2,8 @@
 /*
  * Waiting for a future with a limit, and what a wait keeps alive.
  */
+#include "pools.h"
 #include "rota_test_internal.h"
-#include "rota_test_tasks.h"
 
 #include "future/future_state.h"
 
@@ -17,7 +17,7 @@ static bool has_no_actions(rota_future *future)
 /* -- One look ----------------------------------------------------------------------------- */
 
 /* FTT-23, RFU-07, FUT-09, GEN-04: without a timeout there is no wait, and no memory is used. */
-static void no_timeout_is_one_look(void **state)
+TEST(no_timeout_is_one_look)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
     void *result = TEST_UNTOUCHED;
@@ -39,7 +39,7 @@ static void no_timeout_is_one_look(void **state)
 }
 
 /* FUT-18: a wait that lasts needs no memory either: what it needs is on the stack. */
-static void a_wait_needs_no_memory(void **state)
+TEST(a_wait_needs_no_memory)
 {
     test_getter getter;
     rota_future *promise;
@@ -56,20 +56,8 @@ static void a_wait_needs_no_memory(void **state)
 
 /* -- Time --------------------------------------------------------------------------------- */
 
-static int with_virtual_time(void **state)
-{
-    test_clock_install();
-    return test_memory_before(state);
-}
-
-static int without_virtual_time(void **state)
-{
-    test_clock_remove();
-    return test_memory_after(state);
-}
-
 /* FTT-22, FUT-08, GEN-06: not a nanosecond early, and the future is as before. */
-static void a_timeout_is_never_early(void **state)
+TEST_WITH(test_virtual_time, a_timeout_is_never_early)
 {
     test_getter getter;
     rota_future *promise;
@@ -91,7 +79,7 @@ static void a_timeout_is_never_early(void **state)
 }
 
 /* FUT-19: each leaves at its own time, wherever it stands among the others. */
-static void those_whose_time_is_up_leave_the_others(void **state)
+TEST_WITH(test_virtual_time, those_whose_time_is_up_leave_the_others)
 {
     const rota_ns timeouts[] = {30, 10, 50, 20, 40};
     test_getter getters[5];
@@ -114,7 +102,7 @@ static void those_whose_time_is_up_leave_the_others(void **state)
 }
 
 /* GEN-04: ROTA_FOREVER has no deadline, and the longest of the others does not wrap. */
-static void long_timeouts_do_not_wrap(void **state)
+TEST_WITH(test_virtual_time, long_timeouts_do_not_wrap)
 {
     test_getter getters[2];
     rota_future *promise;
@@ -131,7 +119,7 @@ static void long_timeouts_do_not_wrap(void **state)
 }
 
 /* GEN-05, GEN-06: the same by the system's clock. */
-static void a_timeout_is_never_early_by_the_real_clock(void **state)
+TEST(a_timeout_is_never_early_by_the_real_clock)
 {
     rota_future *promise;
 
@@ -161,7 +149,7 @@ static rota__getter *complete_but_for_waking(rota_future *promise)
 }
 
 /* FUT-07, INT-05: one that is interrupted too late gets the result, and the flag stays. */
-static void an_interrupt_that_comes_too_late_stays(void **state)
+TEST(an_interrupt_that_comes_too_late_stays)
 {
     test_getter getter;
     rota_future *promise;
@@ -180,7 +168,7 @@ static void an_interrupt_that_comes_too_late_stays(void **state)
 }
 
 /* FUT-07: one whose time is up too late gets the result, too. */
-static void a_timeout_that_comes_too_late_does_not_count(void **state)
+TEST_WITH(test_virtual_time, a_timeout_that_comes_too_late_does_not_count)
 {
     test_getter getter;
     rota_future *promise;
@@ -199,7 +187,7 @@ static void a_timeout_that_comes_too_late_does_not_count(void **state)
 /* -- What a wait keeps alive -------------------------------------------------------------- */
 
 /* OWN-10, OWN-20: the last holder lets go of a promise; who waits is told, and used it safely. */
-static void a_dropped_promise_wakes_who_waits(void **state)
+TEST(a_dropped_promise_wakes_who_waits)
 {
     test_getter getters[2];
     rota_future *promise;
@@ -213,7 +201,7 @@ static void a_dropped_promise_wakes_who_waits(void **state)
 }
 
 /* OWN-02, OWN-10: a task whose future nobody holds still runs, and who waits gets its result. */
-static void a_wait_keeps_the_future_of_a_task(void **state)
+TEST(a_wait_keeps_the_future_of_a_task)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -229,7 +217,7 @@ static void a_wait_keeps_the_future_of_a_task(void **state)
 }
 
 /* OWN-09, OWN-20: a task dropped unrun wakes who waits. */
-static void a_discarded_task_wakes_who_waits(void **state)
+TEST(a_discarded_task_wakes_who_waits)
 {
     test_probe probe = {.error = 0};
     test_getter getter;
@@ -242,27 +230,4 @@ static void a_discarded_task_wakes_who_waits(void **state)
     test_getter_ends(&getter, ROTA_ECANCELED, TEST_UNTOUCHED);
     assert_int_equal(probe.discards, 1);
     assert_int_equal(probe.runs, 0);
-}
-
-#define in_virtual_time(test) \
-    cmocka_unit_test_setup_teardown(test, with_virtual_time, without_virtual_time)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(no_timeout_is_one_look),
-        test_with_memory(a_wait_needs_no_memory),
-        in_virtual_time(a_timeout_is_never_early),
-        in_virtual_time(those_whose_time_is_up_leave_the_others),
-        in_virtual_time(long_timeouts_do_not_wrap),
-        test_with_memory(a_timeout_is_never_early_by_the_real_clock),
-        test_with_memory(an_interrupt_that_comes_too_late_stays),
-        in_virtual_time(a_timeout_that_comes_too_late_does_not_count),
-        test_with_memory(a_dropped_promise_wakes_who_waits),
-        test_with_memory(a_wait_keeps_the_future_of_a_task),
-        test_with_memory(a_discarded_task_wakes_who_waits),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void finish(rota_task *task, rota_future *future)
     rota_future_unref(future);
 }
 
-static void a_keeper_is_told_once(void **state)
+TEST(a_keeper_is_told_once)
 {
     listener mine = {.keeper.ended = ended};
     rota_future *future;
@@ -47,7 +47,7 @@ static void a_keeper_is_told_once(void **state)
     finish(task, future);
 }
 
-static void what_is_taken_back_is_taken_once_and_nobody_is_told(void **state)
+TEST(what_is_taken_back_is_taken_once_and_nobody_is_told)
 {
     listener mine = {.keeper.ended = ended};
     rota_future *future;
@@ -62,7 +62,7 @@ static void what_is_taken_back_is_taken_once_and_nobody_is_told(void **state)
     finish(task, future);
 }
 
-static void a_keeper_takes_back_only_its_own(void **state)
+TEST(a_keeper_takes_back_only_its_own)
 {
     listener mine = {.keeper.ended = ended}, other = {.keeper.ended = ended};
     rota_future *future;
@@ -73,16 +73,4 @@ static void a_keeper_takes_back_only_its_own(void **state)
     assert_true(rota__future_unkeep_from(future, &mine.keeper));
     assert_false(rota__future_unkeep_from(future, &mine.keeper));
     finish(task, future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_keeper_is_told_once),
-        test_with_memory(what_is_taken_back_is_taken_once_and_nobody_is_told),
-        test_with_memory(a_keeper_takes_back_only_its_own),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,15 +40,7 @@ static void wait_on_one_cpu(void *arg)
         test_check(rota__patience_now(&patience) == 0);
 }
 
-static void a_getter_sleeps_at_once(void **state)
+TEST(a_getter_sleeps_at_once)
 {
     assert_int_equal(test_in_child(wait_on_one_cpu, NULL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_getter_sleeps_at_once)};
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

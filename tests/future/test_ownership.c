@@ -18,14 +18,14 @@ static void assert_counts(const test_probe *probe, unsigned runs, unsigned disca
 /* -- References --------------------------------------------------------------------------- */
 
 /* OWN-01, GEN-02: NULL has no references. */
-static void null_has_no_references(void **state)
+TEST(null_has_no_references)
 {
     assert_null(rota_future_ref(NULL));
     rota_future_unref(NULL);
 }
 
 /* OWN-01, OWN-06: the result lives until the last reference goes, and is freed then. */
-static void the_result_goes_with_the_last_reference(void **state)
+TEST(the_result_goes_with_the_last_reference)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -41,7 +41,7 @@ static void the_result_goes_with_the_last_reference(void **state)
 }
 
 /* OWN-02: letting go of a queued task's future is no cancel. */
-static void a_task_runs_though_nobody_holds_its_future(void **state)
+TEST(a_task_runs_though_nobody_holds_its_future)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -61,7 +61,7 @@ static void let_go(void *arg)
 }
 
 /* OWN-02: nor is it while the task runs. */
-static void a_task_may_let_go_of_its_own_future(void **state)
+TEST(a_task_may_let_go_of_its_own_future)
 {
     rota_future *future;
     test_probe probe = {.during = let_go, .arg = &future};
@@ -101,7 +101,7 @@ static rota_executor *executor_new(int (*execute)(void *self, rota_task *task))
 }
 
 /* OWN-01: a lent future may be held, also where nobody holds it yet, or any more. */
-static void a_lent_future_may_be_held(void **state)
+TEST(a_lent_future_may_be_held)
 {
     rota_executor *executor = executor_new(borrow_and_run);
 
@@ -120,7 +120,7 @@ static void a_lent_future_may_be_held(void **state)
 }
 
 /* OWN-05: what was refused is the caller's still. */
-static void a_refused_task_is_left_alone(void **state)
+TEST(a_refused_task_is_left_alone)
 {
     rota_executor *executor = executor_new(refuse);
     test_probe probe = {.error = 0};
@@ -136,7 +136,7 @@ static void a_refused_task_is_left_alone(void **state)
 }
 
 /* OWN-05, OWN-20: who got hold of its future meanwhile sees it cancelled. */
-static void a_refused_tasks_future_is_cancelled(void **state)
+TEST(a_refused_tasks_future_is_cancelled)
 {
     rota_executor *executor = executor_new(borrow_and_refuse);
     test_probe probe = {.error = 0};
@@ -154,7 +154,7 @@ static void a_refused_tasks_future_is_cancelled(void **state)
 /* -- Arguments ---------------------------------------------------------------------------- */
 
 /* OWN-04, OWN-20: a task that is dropped unrun is discarded once, and its future cancelled. */
-static void a_dropped_task_is_discarded_once(void **state)
+TEST(a_dropped_task_is_discarded_once)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -184,7 +184,7 @@ static void note_run(rota__action *self, rota__action_queue *more)
 }
 
 /* FUT-15: the argument is given up once the future is done, and what follows has happened. */
-static void discard_comes_last(void **state)
+TEST(discard_comes_last)
 {
     rota_call call = test_probe_call(NULL);
     rota__action action = {.run = note_run};
@@ -200,7 +200,7 @@ static void discard_comes_last(void **state)
 }
 
 /* OWN-04: a call without discard needs none. */
-static void a_call_may_have_neither_function(void **state)
+TEST(a_call_may_have_neither_function)
 {
     test_probe probe = {.error = 0};
     rota_call call = {.fn = test_probe_call(&probe).fn, .arg = &probe};
@@ -226,7 +226,7 @@ static void note_status(rota__action *self, rota__action_queue *more)
 }
 
 /* OWN-20: a promise that its last holder drops is cancelled, and what follows happens. */
-static void a_dropped_promise_is_cancelled(void **state)
+TEST(a_dropped_promise_is_cancelled)
 {
     struct cancel_note note = {.action = {.run = note_status}, .status = ROTA_OK};
 
@@ -240,7 +240,7 @@ static void a_dropped_promise_is_cancelled(void **state)
 }
 
 /* OWN-20: also while somebody inside the library works with it. */
-static void a_pin_is_no_holder(void **state)
+TEST(a_pin_is_no_holder)
 {
     rota_future *promise;
 
@@ -249,25 +249,4 @@ static void a_pin_is_no_holder(void **state)
     rota_future_unref(promise);
     assert_int_equal(rota_future_state_of(promise), ROTA_FUTURE_CANCELED);
     rota__future_unpin(promise);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(null_has_no_references),
-        test_with_memory(the_result_goes_with_the_last_reference),
-        test_with_memory(a_task_runs_though_nobody_holds_its_future),
-        test_with_memory(a_task_may_let_go_of_its_own_future),
-        test_with_memory(a_lent_future_may_be_held),
-        test_with_memory(a_refused_task_is_left_alone),
-        test_with_memory(a_refused_tasks_future_is_cancelled),
-        test_with_memory(a_dropped_task_is_discarded_once),
-        test_with_memory(discard_comes_last),
-        test_with_memory(a_call_may_have_neither_function),
-        test_with_memory(a_dropped_promise_is_cancelled),
-        test_with_memory(a_pin_is_no_holder),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

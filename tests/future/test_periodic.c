@@ -55,7 +55,7 @@ static void count_action(rota__action *self, rota__action_queue *more)
 }
 
 /* FTT-03, FUT-16, FUT-20: each run leaves it pending; OWN-17: and each result is freed. */
-static void each_run_leaves_it_pending(void **state)
+TEST(each_run_leaves_it_pending)
 {
     test_probe probe = {.error = 0};
     rota_future *future = periodic_new(&probe);
@@ -85,7 +85,7 @@ static void look(void *arg)
 }
 
 /* FUT-04, FUT-20: while it runs it is running, and nobody else can run it. */
-static void a_run_excludes_others(void **state)
+TEST(a_run_excludes_others)
 {
     rota_future *future;
     test_probe probe = {.during = look, .arg = &future};
@@ -99,7 +99,7 @@ static void a_run_excludes_others(void **state)
 }
 
 /* FUT-20, OWN-19: a failure ends it, with that code; a result beside it is not freed. */
-static void a_failure_ends_it(void **state)
+TEST(a_failure_ends_it)
 {
     test_probe probe = {.error = 0};
     rota_future *future = periodic_new(&probe);
@@ -169,7 +169,7 @@ static rota_future *ending_new(test_probe *probe)
 }
 
 /* FUT-10, FUT-14, FUT-17, OWN-19: ended between two runs, it is discarded there and then. */
-static void ended_between_runs_it_is_discarded_at_once(void **state)
+TEST(ended_between_runs_it_is_discarded_at_once)
 {
     for (int how = 0; how < ENDS; how++) {
         for (unsigned runs = 0; runs < 2; runs++) {
@@ -187,7 +187,7 @@ static void ended_between_runs_it_is_discarded_at_once(void **state)
 }
 
 /* FUT-20, FUT-22, OWN-17, OWN-19: ended while it runs, it is discarded when that run ends. */
-static void ended_while_it_runs_it_is_discarded_after_that(void **state)
+TEST(ended_while_it_runs_it_is_discarded_after_that)
 {
     for (int how = 0; how < ENDS; how++) {
         for (int error = 0; error < 2; error++) {
@@ -215,7 +215,7 @@ static void note_discards(void *arg)
 }
 
 /* OWN-19: never while the body, which uses it, still runs. */
-static void the_argument_is_there_until_the_body_ends(void **state)
+TEST(the_argument_is_there_until_the_body_ends)
 {
     test_probe probe = {.during = note_discards};
     rota_future *future = ending_new(&probe);
@@ -227,7 +227,7 @@ static void the_argument_is_there_until_the_body_ends(void **state)
 }
 
 /* OWN-19: a drained one that is run by hand runs once more, and has that run's outcome. */
-static void run_by_hand_it_ends_with_that_run(void **state)
+TEST(run_by_hand_it_ends_with_that_run)
 {
     for (int error = 0; error < 2; error++) {
         test_probe probe = {.error = 0};
@@ -242,20 +242,4 @@ static void run_by_hand_it_ends_with_that_run(void **state)
         rota_future_unref(future);
         assert_counts(&probe, 2, 1, error == 0 ? 2 : 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(each_run_leaves_it_pending),
-        test_with_memory(a_run_excludes_others),
-        test_with_memory(a_failure_ends_it),
-        test_with_memory(ended_between_runs_it_is_discarded_at_once),
-        test_with_memory(ended_while_it_runs_it_is_discarded_after_that),
-        test_with_memory(the_argument_is_there_until_the_body_ends),
-        test_with_memory(run_by_hand_it_ends_with_that_run),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

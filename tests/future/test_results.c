@@ -21,7 +21,7 @@ static void must_not_be_called(void *result)
 /* -- rota_future_own_result --------------------------------------------------------------- */
 
 /* GEN-02: it needs a future and a function, and else does nothing. */
-static void owning_needs_both_arguments(void **state)
+TEST(owning_needs_both_arguments)
 {
     test_probe probe = {.error = 0};
     rota_future *promise;
@@ -35,7 +35,7 @@ static void owning_needs_both_arguments(void **state)
 }
 
 /* OWN-06: before or after it is done, from then on the result is the future's. */
-static void a_promise_can_own_its_value(void **state)
+TEST(a_promise_can_own_its_value)
 {
     for (int late = 0; late < 2; late++) {
         test_probe probe = {.error = 0};
@@ -53,7 +53,7 @@ static void a_promise_can_own_its_value(void **state)
 }
 
 /* OWN-06: who owns it already stays the owner. */
-static void the_first_owner_stays(void **state)
+TEST(the_first_owner_stays)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -73,7 +73,7 @@ static void the_first_owner_stays(void **state)
 }
 
 /* OWN-06: there is nothing to free where there is no result. */
-static void without_a_result_nothing_is_freed(void **state)
+TEST(without_a_result_nothing_is_freed)
 {
     rota_future *promise;
 
@@ -91,7 +91,7 @@ static void without_a_result_nothing_is_freed(void **state)
 /* -- Values set by hand ------------------------------------------------------------------- */
 
 /* A value that is not taken is still the caller's; one that is, is the future's. */
-static void only_the_value_that_won_is_freed(void **state)
+TEST(only_the_value_that_won_is_freed)
 {
     test_probe probe = {.error = 0};
     test_probe first = {.error = 0};
@@ -129,7 +129,7 @@ static bool fail_by_hand(rota_future *future)
 }
 
 /* OWN-17: a result that comes too late is freed, once, and as soon as the body has ended. */
-static void a_result_that_comes_too_late_is_freed(void **state)
+TEST(a_result_that_comes_too_late_is_freed)
 {
     bool (*const each[])(rota_future * future) = {rota_future_cancel, rota_future_cancel_now,
                                                   fail_by_hand};
@@ -147,7 +147,7 @@ static void a_result_that_comes_too_late_is_freed(void **state)
 }
 
 /* OWN-17: by whoever owns results at that moment. */
-static void a_late_owner_frees_a_late_result(void **state)
+TEST(a_late_owner_frees_a_late_result)
 {
     struct own_end own = {.end = rota_future_cancel};
     test_probe probe = {.during = end_myself, .arg = &own};
@@ -162,7 +162,7 @@ static void a_late_owner_frees_a_late_result(void **state)
 }
 
 /* GEN-17: a failure that comes too late has no result. */
-static void a_failure_that_comes_too_late_frees_nothing(void **state)
+TEST(a_failure_that_comes_too_late_frees_nothing)
 {
     struct own_end own = {.end = rota_future_cancel};
     test_probe probe = {.during = end_myself, .arg = &own, .error = 7};
@@ -171,21 +171,4 @@ static void a_failure_that_comes_too_late_frees_nothing(void **state)
     rota_task_run(task);
     rota_future_unref(own.future);
     assert_int_equal(probe.frees, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(owning_needs_both_arguments),
-        test_with_memory(a_promise_can_own_its_value),
-        test_with_memory(the_first_owner_stays),
-        test_with_memory(without_a_result_nothing_is_freed),
-        test_with_memory(only_the_value_that_won_is_freed),
-        test_with_memory(a_result_that_comes_too_late_is_freed),
-        test_with_memory(a_late_owner_frees_a_late_result),
-        test_with_memory(a_failure_that_comes_too_late_frees_nothing),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

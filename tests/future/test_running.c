@@ -55,7 +55,7 @@ static void assert_cancelled(rota_future *future)
 }
 
 /* FTT-13, FUT-11, FUT-22: cancelled without interrupt, it goes on and does not notice. */
-static void cancel_lets_the_body_go_on(void **state)
+TEST(cancel_lets_the_body_go_on)
 {
     const int errors[] = {0, 7};
 
@@ -81,7 +81,7 @@ static void cancel_lets_the_body_go_on(void **state)
 }
 
 /* FTT-11, FUT-12, FUT-22: cancelled with interrupt, it is woken, and what it returns is lost. */
-static void cancel_now_wakes_the_body(void **state)
+TEST(cancel_now_wakes_the_body)
 {
     struct body body;
     test_probe probe = {.during = sleep_then_wait, .arg = &body};
@@ -105,7 +105,7 @@ static void cancel_now_wakes_the_body(void **state)
 }
 
 /* FUT-12: the flag is there also for a body that only looks. */
-static void cancel_now_sets_the_flag(void **state)
+TEST(cancel_now_sets_the_flag)
 {
     struct body body;
     test_probe probe = {.during = wait_for_latch, .arg = &body};
@@ -122,7 +122,7 @@ static void cancel_now_sets_the_flag(void **state)
 }
 
 /* FUT-17: completed by hand while it runs, the value is kept and the body's result freed. */
-static void completed_by_hand_it_keeps_that_value(void **state)
+TEST(completed_by_hand_it_keeps_that_value)
 {
     struct body body;
     test_probe probe = {.during = wait_for_latch, .arg = &body};
@@ -147,7 +147,7 @@ static void completed_by_hand_it_keeps_that_value(void **state)
 }
 
 /* FUT-17: failed by hand while it runs, it stays so whatever the body does. */
-static void failed_by_hand_it_keeps_that_code(void **state)
+TEST(failed_by_hand_it_keeps_that_code)
 {
     const int errors[] = {0, 7};
 
@@ -184,7 +184,7 @@ static void end_myself(void *arg)
 }
 
 /* FUT-23: a task may cancel itself; with interrupt, its own flag is set. */
-static void a_task_may_cancel_itself(void **state)
+TEST(a_task_may_cancel_itself)
 {
     for (int now = 0; now < 2; now++) {
         struct own_end own = {.end = now ? rota_future_cancel_now : rota_future_cancel};
@@ -206,7 +206,7 @@ static bool complete_with_value(rota_future *future)
 }
 
 /* FUT-17: or complete itself; what it then returns is lost. */
-static void a_task_may_complete_itself(void **state)
+TEST(a_task_may_complete_itself)
 {
     struct own_end own = {.end = complete_with_value};
     test_probe probe = {.during = end_myself, .arg = &own};
@@ -220,20 +220,4 @@ static void a_task_may_complete_itself(void **state)
     assert_ok(rota_future_get(own.future, &result));
     assert_ptr_equal(result, &value);
     rota_future_unref(own.future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(cancel_lets_the_body_go_on),
-        test_with_memory(cancel_now_wakes_the_body),
-        test_with_memory(cancel_now_sets_the_flag),
-        test_with_memory(completed_by_hand_it_keeps_that_value),
-        test_with_memory(failed_by_hand_it_keeps_that_code),
-        test_with_memory(a_task_may_cancel_itself),
-        test_with_memory(a_task_may_complete_itself),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void look(void *arg)
 }
 
 /* FTT-24, FUT-06, FUT-25: a task is pending, then it runs, then it has ended. */
-static void the_state_follows_the_task(void **state)
+TEST(the_state_follows_the_task)
 {
     const int errors[] = {0, 7};
 
@@ -66,7 +66,7 @@ static void the_state_follows_the_task(void **state)
 }
 
 /* GEN-02: no future is as a cancelled one, but not done. */
-static void null_is_no_future(void **state)
+TEST(null_is_no_future)
 {
     assert_int_equal(rota_future_state_of(NULL), ROTA_FUTURE_CANCELED);
     assert_false(rota_future_is_done(NULL));
@@ -81,7 +81,7 @@ static void null_is_no_future(void **state)
 /* -- Running ------------------------------------------------------------------------------ */
 
 /* FTT-02, FUT-04, FUT-05: the body runs once, and the outcome is for ever. */
-static void a_task_runs_once(void **state)
+TEST(a_task_runs_once)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -108,7 +108,7 @@ static void run_again(void *arg)
 }
 
 /* FUT-04: one that runs is not run by another. */
-static void a_running_task_is_not_run_again(void **state)
+TEST(a_running_task_is_not_run_again)
 {
     rota_future *future;
     test_probe probe = {.during = run_again, .arg = &future};
@@ -121,7 +121,7 @@ static void a_running_task_is_not_run_again(void **state)
 }
 
 /* FTT-18, FUT-05: a failure has one code, told to all and every time. */
-static void a_failed_task_stays_failed(void **state)
+TEST(a_failed_task_stays_failed)
 {
     test_probe probe = {.error = -77};
     rota_future *future;
@@ -182,7 +182,7 @@ static void assert_ended(rota_future *future, int how)
 }
 
 /* FTT-05, FTT-07, FTT-08, FUT-10, FUT-14, FUT-17: it never runs, and is discarded once. */
-static void a_queued_task_that_is_ended_never_runs(void **state)
+TEST(a_queued_task_that_is_ended_never_runs)
 {
     for (int how = 0; how < ENDS; how++) {
         for (int run = 0; run < 2; run++) {
@@ -207,7 +207,7 @@ static void a_queued_task_that_is_ended_never_runs(void **state)
 }
 
 /* FUT-17: a promise is completed once, in whatever way. */
-static void a_promise_ends_once(void **state)
+TEST(a_promise_ends_once)
 {
     for (int how = 0; how < ENDS; how++) {
         rota_future *promise;
@@ -220,7 +220,7 @@ static void a_promise_ends_once(void **state)
 }
 
 /* FUT-17, COMP-01: 0 is no failure, and changes nothing. */
-static void a_failure_needs_a_code(void **state)
+TEST(a_failure_needs_a_code)
 {
     rota_future *promise;
 
@@ -238,7 +238,7 @@ static int must_not_be_called(void *self, rota_task *task)
 }
 
 /* FTT-01, FUT-03, GEN-03: a task needs a body, also where the executor takes none any more. */
-static void a_task_needs_a_body(void **state)
+TEST(a_task_needs_a_body)
 {
     const rota_executor_ops ops = {.execute = must_not_be_called};
     rota_executor *executor;
@@ -253,22 +253,4 @@ static void a_task_needs_a_body(void **state)
         assert_ok(rota_shutdown(executor));
     }
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_state_follows_the_task),
-        test_with_memory(null_is_no_future),
-        test_with_memory(a_task_runs_once),
-        test_with_memory(a_running_task_is_not_run_again),
-        test_with_memory(a_failed_task_stays_failed),
-        test_with_memory(a_queued_task_that_is_ended_never_runs),
-        test_with_memory(a_promise_ends_once),
-        test_with_memory(a_failure_needs_a_code),
-        test_with_memory(a_task_needs_a_body),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static int drop(void **state)
     return 0;
 }
 
+TEST_FIXTURE(.setup = make, .teardown = drop);
+
 static uintptr_t word(int phase, bool runs)
 {
     return (runs ? (uintptr_t)&runner : 0) | (uintptr_t)phase;
@@ -46,7 +48,7 @@ static void assert_state(int phase, bool runs)
 /* -- Out of NEW --------------------------------------------------------------------------- */
 
 /* FUT-04: only a pending future that nobody runs can be claimed. */
-static void claim_takes_what_nobody_runs(void **state)
+TEST(claim_takes_what_nobody_runs)
 {
     for (int phase = 0; phase < PHASES; phase++) {
         for (int runs = 0; runs < 2; runs++) {
@@ -87,19 +89,19 @@ static void check_end(future_end (*end)(rota_future *of), int idle_phase, int ru
 }
 
 /* FUT-01, FUT-02: completing begins in NEW alone, and keeps the runner. */
-static void completing_begins_in_new_alone(void **state)
+TEST(completing_begins_in_new_alone)
 {
     check_end(future_begin_completing, FUTURE_COMPLETING, FUTURE_COMPLETING);
 }
 
 /* FUT-01, FUT-10, FUT-11: so does cancel. */
-static void cancel_is_for_new_alone(void **state)
+TEST(cancel_is_for_new_alone)
 {
     check_end(future_cancel, FUTURE_CANCELLED, FUTURE_CANCELLED);
 }
 
 /* FUT-01, FUT-12: INTERRUPTING is for one that runs; else there is nobody to interrupt. */
-static void interrupt_is_for_new_alone(void **state)
+TEST(interrupt_is_for_new_alone)
 {
     check_end(interrupt, FUTURE_CANCELLED, FUTURE_INTERRUPTING);
 }
@@ -107,7 +109,7 @@ static void interrupt_is_for_new_alone(void **state)
 /* -- To the end --------------------------------------------------------------------------- */
 
 /* FUT-01: COMPLETING ends in one of two ways, and the runner is left to leave by itself. */
-static void completing_ends_as_normal_or_failed(void **state)
+TEST(completing_ends_as_normal_or_failed)
 {
     const int outcomes[] = {FUTURE_NORMAL, FUTURE_FAILED};
 
@@ -124,7 +126,7 @@ static void completing_ends_as_normal_or_failed(void **state)
 }
 
 /* FUT-01, FUT-12: INTERRUPTING ends as INTERRUPTED, and the runner is still there. */
-static void interrupting_ends_as_interrupted(void **state)
+TEST(interrupting_ends_as_interrupted)
 {
     set(FUTURE_INTERRUPTING, true);
     future_end_interrupting(future);
@@ -132,7 +134,7 @@ static void interrupting_ends_as_interrupted(void **state)
 }
 
 /* FUT-21: the runner takes itself out, and leaves the phase as it is. */
-static void leave_keeps_the_phase(void **state)
+TEST(leave_keeps_the_phase)
 {
     for (int phase = 0; phase < PHASES; phase++) {
         if (phase == FUTURE_INTERRUPTING)
@@ -217,7 +219,7 @@ static void end_completing(void)
 }
 
 /* FUT-13: the runner does not leave while somebody still interrupts it. */
-static void the_runner_waits_for_who_interrupts_it(void **state)
+TEST(the_runner_waits_for_who_interrupts_it)
 {
     set(FUTURE_INTERRUPTING, true);
     assert_int_equal(waited_out(leave_later, end_interrupting), FUTURE_INTERRUPTED);
@@ -225,7 +227,7 @@ static void the_runner_waits_for_who_interrupts_it(void **state)
 }
 
 /* FUT-02, FUT-07: who finds it COMPLETING waits that out, and never sees half an outcome. */
-static void completing_is_waited_out(void **state)
+TEST(completing_is_waited_out)
 {
     set(FUTURE_COMPLETING, false);
     assert_true(rota_future_is_done(future)); /* FUT-06 */
@@ -237,7 +239,7 @@ static void completing_is_waited_out(void **state)
 }
 
 /* FUT-06, FUT-07, FUT-12: INTERRUPTING answers as cancelled already. */
-static void interrupting_is_as_cancelled(void **state)
+TEST(interrupting_is_as_cancelled)
 {
     set(FUTURE_INTERRUPTING, true);
     assert_true(rota_future_is_done(future));
@@ -249,24 +251,4 @@ static void interrupting_is_as_cancelled(void **state)
     assert_false(rota_promise_complete(future, NULL));
     assert_false(rota_promise_fail(future, 1));
     assert_state(FUTURE_INTERRUPTING, true);
-}
-
-#define with_future(test) cmocka_unit_test_setup_teardown(test, make, drop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_future(claim_takes_what_nobody_runs),
-        with_future(completing_begins_in_new_alone),
-        with_future(cancel_is_for_new_alone),
-        with_future(interrupt_is_for_new_alone),
-        with_future(completing_ends_as_normal_or_failed),
-        with_future(interrupting_ends_as_interrupted),
-        with_future(leave_keeps_the_phase),
-        with_future(the_runner_waits_for_who_interrupts_it),
-        with_future(completing_is_waited_out),
-        with_future(interrupting_is_as_cancelled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
