@@ -96,7 +96,7 @@ static void assert_discarded(const struct kind_of_ours *self, unsigned times)
 /* -- close -------------------------------------------------------------------------------- */
 
 /* It waits without limit, through any number of interrupts, which the caller sees afterwards. */
-static void close_waits_through_interrupts(void **state)
+TEST(close_waits_through_interrupts)
 {
     struct kind_of_ours self =
         ANSWERING(ROTA_EINTERRUPTED, ROTA_EINTERRUPTED, ROTA_EINTERRUPTED, ROTA_OK);
@@ -112,7 +112,7 @@ static void close_waits_through_interrupts(void **state)
 }
 
 /* INT-05: without an interrupt none is invented. */
-static void close_invents_no_interrupt(void **state)
+TEST(close_invents_no_interrupt)
 {
     struct kind_of_ours self = ANSWERING(ROTA_OK);
 
@@ -122,7 +122,7 @@ static void close_invents_no_interrupt(void **state)
 }
 
 /* What cannot be waited for is not freed. */
-static void close_frees_only_what_has_ended(void **state)
+TEST(close_frees_only_what_has_ended)
 {
     struct kind_of_ours self = ANSWERING(ROTA_EINTERRUPTED, ROTA_ENOMEM);
 
@@ -139,7 +139,7 @@ static void close_frees_only_what_has_ended(void **state)
 /* -- close_within ------------------------------------------------------------------------- */
 
 /* POOL-60: in time nothing is stopped and nothing dropped. */
-static void close_within_is_patient(void **state)
+TEST(close_within_is_patient)
 {
     struct kind_of_ours self = ANSWERING(ROTA_OK);
     size_t dropped = 99;
@@ -153,7 +153,7 @@ static void close_within_is_patient(void **state)
 }
 
 /* POOL-60: then it drops what is queued and waits as long again. */
-static void close_within_drops_what_is_queued(void **state)
+TEST(close_within_drops_what_is_queued)
 {
     struct kind_of_ours self = ANSWERING(ROTA_ETIMEDOUT, ROTA_OK);
     size_t dropped = 99;
@@ -171,7 +171,7 @@ static void close_within_drops_what_is_queued(void **state)
 }
 
 /* POOL-60: it gives up, tells what it dropped, and can be repeated, dropping nothing then. */
-static void close_within_gives_up(void **state)
+TEST(close_within_gives_up)
 {
     struct kind_of_ours self =
         ANSWERING(ROTA_ETIMEDOUT, ROTA_ETIMEDOUT, ROTA_ETIMEDOUT, ROTA_ETIMEDOUT);
@@ -189,7 +189,7 @@ static void close_within_gives_up(void **state)
 }
 
 /* POOL-60: an interrupt ends the first wait; the second lasts its time whatever comes. */
-static void close_within_skips_the_first_wait_if_interrupted(void **state)
+TEST(close_within_skips_the_first_wait_if_interrupted)
 {
     struct kind_of_ours self =
         ANSWERING(ROTA_EINTERRUPTED, ROTA_EINTERRUPTED, ROTA_EINTERRUPTED, ROTA_ETIMEDOUT);
@@ -208,7 +208,7 @@ static void close_within_skips_the_first_wait_if_interrupted(void **state)
 }
 
 /* A kind that cannot be shut down or stopped says so, and nothing is freed. */
-static void close_within_tells_what_cannot_be_done(void **state)
+TEST(close_within_tells_what_cannot_be_done)
 {
     struct kind_of_ours self = ANSWERING(ROTA_ETIMEDOUT);
     size_t dropped = 99;
@@ -224,7 +224,7 @@ static void close_within_tells_what_cannot_be_done(void **state)
 }
 
 /* Whatever shutdown answers is no time-out and no interrupt of a wait. */
-static void close_within_does_not_wait_after_a_failed_shutdown(void **state)
+TEST(close_within_does_not_wait_after_a_failed_shutdown)
 {
     const int statuses[] = {ROTA_ENOTSUP, ROTA_EINVAL, ROTA_ETIMEDOUT, ROTA_EINTERRUPTED};
 
@@ -241,7 +241,7 @@ static void close_within_does_not_wait_after_a_failed_shutdown(void **state)
 /* -- shutdown_now ------------------------------------------------------------------------- */
 
 /* OWN-08: with NULL all are discarded, else they are the caller's. */
-static void shutdown_now_discards_what_nobody_takes(void **state)
+TEST(shutdown_now_discards_what_nobody_takes)
 {
     struct kind_of_ours self = ANSWERING(ROTA_OK);
     rota_task_list list = {NULL, 99};
@@ -258,23 +258,4 @@ static void shutdown_now_discards_what_nobody_takes(void **state)
     }
     rota_task_list_free(&list);
     assert_discarded(&self, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(close_waits_through_interrupts),
-        test_with_memory(close_invents_no_interrupt),
-        test_with_memory(close_frees_only_what_has_ended),
-        test_with_memory(close_within_is_patient),
-        test_with_memory(close_within_drops_what_is_queued),
-        test_with_memory(close_within_gives_up),
-        test_with_memory(close_within_skips_the_first_wait_if_interrupted),
-        test_with_memory(close_within_tells_what_cannot_be_done),
-        test_with_memory(close_within_does_not_wait_after_a_failed_shutdown),
-        test_with_memory(shutdown_now_discards_what_nobody_takes),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static rota_executor *own_new(struct own *own)
 }
 
 /* EXEC-17, GEN-02: without execute there is no executor; nothing is written. */
-static void an_executor_needs_a_function_that_executes(void **state)
+TEST(an_executor_needs_a_function_that_executes)
 {
     const rota_executor_ops without = {.shutdown = own_shutdown, .await_termination = own_await};
     struct own own = {0};
@@ -107,7 +107,7 @@ static void live_a_whole_life(rota_executor_ops ops)
 }
 
 /* EXEC-17: all but execute may be missing, in any combination. */
-static void every_other_function_may_be_missing(void **state)
+TEST(every_other_function_may_be_missing)
 {
     for (unsigned has = 0; has < 8; has++) {
         live_a_whole_life((rota_executor_ops){
@@ -120,7 +120,7 @@ static void every_other_function_may_be_missing(void **state)
 }
 
 /* EXEC-17: close and close_within free it, too, and once. */
-static void it_is_freed_once(void **state)
+TEST(it_is_freed_once)
 {
     struct own own = {0};
     size_t dropped = 99;
@@ -162,7 +162,7 @@ static int close_within(rota_executor *executor)
 }
 
 /* EXEC-17: shutdown is called once, its status is the answer; nothing new is taken all the same. */
-static void the_status_of_the_users_shutdown_is_passed_on(void **state)
+TEST(the_status_of_the_users_shutdown_is_passed_on)
 {
     int (*const calls[])(rota_executor *) = {shut_down, shut_down_now, rota_close, close_within};
     const int statuses[] = {ROTA_ENOMEM, ROTA_EBUSY, ROTA_EINVAL, -99, 5};
@@ -199,7 +199,7 @@ static int look_around(void *self)
 }
 
 /* EXEC-17, GEN-09: the user's shutdown may use the executor, which is shut down but not over. */
-static void inside_the_users_shutdown_it_is_shut_down(void **state)
+TEST(inside_the_users_shutdown_it_is_shut_down)
 {
     const rota_executor_ops ops = {.execute = own_execute, .shutdown = look_around};
     rota_executor *executor;
@@ -211,7 +211,7 @@ static void inside_the_users_shutdown_it_is_shut_down(void **state)
 }
 
 /* POOL-58: before the shutdown nobody is asked; then the user's answer counts until it is OK. */
-static void the_user_says_when_it_has_ended(void **state)
+TEST(the_user_says_when_it_has_ended)
 {
     struct own own = {.await_status = ROTA_ETIMEDOUT};
     rota_executor *executor = own_new(&own);
@@ -239,7 +239,7 @@ static void the_user_says_when_it_has_ended(void **state)
 }
 
 /* Whatever the user's await answers is the answer; close then frees nothing. */
-static void any_answer_of_the_user_is_passed_on(void **state)
+TEST(any_answer_of_the_user_is_passed_on)
 {
     const int statuses[] = {ROTA_EDEADLOCK, ROTA_EBUSY, ROTA_ENOMEM, -99, 5};
     struct own own = {0};
@@ -260,7 +260,7 @@ static void any_answer_of_the_user_is_passed_on(void **state)
 }
 
 /* GEN-04: the user is given the caller's time-out; a look at the state has none. */
-static void the_user_is_given_the_time_that_is_left(void **state)
+TEST(the_user_is_given_the_time_that_is_left)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_FOREVER - 1, ROTA_SEC(5), 1, 0};
     struct own own = {.await_status = ROTA_ETIMEDOUT};
@@ -281,21 +281,4 @@ static void the_user_is_given_the_time_that_is_left(void **state)
     test_clock_remove();
     own.await_status = ROTA_OK;
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(an_executor_needs_a_function_that_executes),
-        test_with_memory(every_other_function_may_be_missing),
-        test_with_memory(it_is_freed_once),
-        test_with_memory(the_status_of_the_users_shutdown_is_passed_on),
-        test_with_memory(inside_the_users_shutdown_it_is_shut_down),
-        test_with_memory(the_user_says_when_it_has_ended),
-        test_with_memory(any_answer_of_the_user_is_passed_on),
-        test_with_memory(the_user_is_given_the_time_that_is_left),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void guest_leave(struct guest *guest)
 }
 
 /* EXEC-17: a shut-down executor is terminated when the last thread is out, in whatever order. */
-static void it_ends_with_the_last_to_leave(void **state)
+TEST(it_ends_with_the_last_to_leave)
 {
     static const unsigned orders[][GUESTS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
 
@@ -81,7 +81,7 @@ static void it_ends_with_the_last_to_leave(void **state)
 }
 
 /* Those who left before the shutdown do not count. */
-static void who_left_before_does_not_count(void **state)
+TEST(who_left_before_does_not_count)
 {
     struct guest guests[2];
     rota_executor *executor;
@@ -104,7 +104,7 @@ static void await_the_end(void *arg)
 }
 
 /* POOL-58: who sleeps until the end, from before the shutdown on, is woken by the last to leave. */
-static void the_last_to_leave_wakes_who_waits(void **state)
+TEST(the_last_to_leave_wakes_who_waits)
 {
     test_thread *waiters[3];
     rota_executor *executor;
@@ -137,7 +137,7 @@ static int count_awaits(void *self, rota_ns timeout)
 }
 
 /* The user is not asked whether it has ended while somebody is inside. */
-static void nobody_is_asked_while_somebody_is_inside(void **state)
+TEST(nobody_is_asked_while_somebody_is_inside)
 {
     const rota_executor_ops ops = {.execute = run_here, .await_termination = count_awaits};
     atomic_uint asked = 0;
@@ -168,7 +168,7 @@ static void await_ten_seconds(void *arg)
 }
 
 /* GEN-06: what it takes until nobody is inside is taken off the time that the user is given. */
-static void the_time_inside_is_taken_off(void **state)
+TEST(the_time_inside_is_taken_off)
 {
     const rota_executor_ops ops = {.execute = run_here, .await_termination = note_timeout};
     rota_ns timeout = 0;
@@ -224,7 +224,7 @@ static void *go_deeper(void *arg)
 }
 
 /* POOL-58, OWN-11: a thread inside of one executor inside of another can wait for neither. */
-static void a_thread_cannot_wait_for_where_it_is(void **state)
+TEST(a_thread_cannot_wait_for_where_it_is)
 {
     struct nested nested;
 
@@ -251,7 +251,7 @@ static void be_torn_with_a_future(void *arg)
 }
 
 /* GEN-14: a task that ends the thread it runs on, inside execute, is out. */
-static void a_thread_that_ends_inside_is_out(void **state)
+TEST(a_thread_that_ends_inside_is_out)
 {
     rota_executor *executor;
 
@@ -261,20 +261,4 @@ static void a_thread_that_ends_inside_is_out(void **state)
     assert_ok(rota_shutdown(executor));
     assert_true(rota_is_terminated(executor));
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(it_ends_with_the_last_to_leave),
-        test_with_memory(who_left_before_does_not_count),
-        test_with_memory(the_last_to_leave_wakes_who_waits),
-        test_with_memory(nobody_is_asked_while_somebody_is_inside),
-        test_with_memory(the_time_inside_is_taken_off),
-        test_with_memory(a_thread_cannot_wait_for_where_it_is),
-        test_with_memory(a_thread_that_ends_inside_is_out),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

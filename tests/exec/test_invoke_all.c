@@ -14,7 +14,7 @@ static void assert_futures(const struct invocation *self, size_t runs)
 }
 
 /* EXEC-06, EXEC-16: what was submitted is cancelled, the rest discarded, and there are no futures. */
-static void a_refusal_cancels_them_all(void **state)
+TEST(a_refusal_cancels_them_all)
 {
     be_refused_in_every_way(rota_invoke_all);
 }
@@ -41,7 +41,7 @@ static void let_time_pass(size_t at, size_t ran, rota_ns advance)
 }
 
 /* EXEC-07, EXEC-08: between any two submissions; what is done is done, the rest is cancelled. */
-static void time_that_is_up_between_submissions_ends_it(void **state)
+TEST(time_that_is_up_between_submissions_ends_it)
 {
     test_clock_install();
     for (size_t at = 0; at < CALLS; at++) {
@@ -54,7 +54,7 @@ static void time_that_is_up_between_submissions_ends_it(void **state)
 }
 
 /* GEN-06: a nanosecond before the time is up the next call is still submitted. */
-static void until_the_time_is_up_calls_are_submitted(void **state)
+TEST(until_the_time_is_up_calls_are_submitted)
 {
     struct invocation self;
 
@@ -78,7 +78,7 @@ static void until_the_time_is_up_calls_are_submitted(void **state)
 }
 
 /* EXEC-08, INT-04: without time nothing is submitted, even by the interrupted. */
-static void without_time_nothing_is_submitted(void **state)
+TEST(without_time_nothing_is_submitted)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
 
@@ -101,7 +101,7 @@ static void without_time_nothing_is_submitted(void **state)
 /* -- Orders ------------------------------------------------------------------------------- */
 
 /* EXEC-05: in whatever order they end, by body or by discard, it waits for the last. */
-static void it_waits_for_the_last_in_any_order(void **state)
+TEST(it_waits_for_the_last_in_any_order)
 {
     for (size_t nth = 0; nth < ORDERS; nth++) {
         struct invocation self;
@@ -129,7 +129,7 @@ static void it_waits_for_the_last_in_any_order(void **state)
 }
 
 /* EXEC-05: whoever completes or cancels a future by hand ends it as well; nothing runs then. */
-static void futures_may_be_ended_by_hand(void **state)
+TEST(futures_may_be_ended_by_hand)
 {
     struct invocation self;
 
@@ -156,7 +156,7 @@ static void futures_may_be_ended_by_hand(void **state)
 }
 
 /* EXEC-06, INT-03: interrupted after some have ended: the rest is cancelled, nothing returned. */
-static void an_interrupt_ends_the_wait(void **state)
+TEST(an_interrupt_ends_the_wait)
 {
     for (size_t ran = 0; ran < CALLS; ran++) {
         struct invocation self;
@@ -172,20 +172,4 @@ static void an_interrupt_ends_the_wait(void **state)
         assert_each_once(&self, ran);
         end(&self);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_refusal_cancels_them_all),
-        test_with_memory(time_that_is_up_between_submissions_ends_it),
-        test_with_memory(until_the_time_is_up_calls_are_submitted),
-        test_with_memory(without_time_nothing_is_submitted),
-        test_with_memory(it_waits_for_the_last_in_any_order),
-        test_with_memory(futures_may_be_ended_by_hand),
-        test_with_memory(an_interrupt_ends_the_wait),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

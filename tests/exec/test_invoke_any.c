@@ -31,7 +31,7 @@ static void assert_failed(const struct invocation *self, size_t last)
 }
 
 /* EXEC-16: the submitted are cancelled, the rest discarded: ROTA_EAGAIN from rota_invoke_any. */
-static void a_refusal_cancels_them_all(void **state)
+TEST(a_refusal_cancels_them_all)
 {
     be_refused_in_every_way(rota_invoke_any);
 }
@@ -39,7 +39,7 @@ static void a_refusal_cancels_them_all(void **state)
 /* -- The first success -------------------------------------------------------------------- */
 
 /* EXEC-09, EXEC-10: a success keeps all that were not submitted yet from ever being so. */
-static void a_success_ends_the_submissions(void **state)
+TEST(a_success_ends_the_submissions)
 {
     for (size_t at = 0; at < CALLS; at++) {
         for (size_t good = 0; good <= at; good++) {
@@ -66,7 +66,7 @@ static void run_at_once(size_t nth, void *arg)
 }
 
 /* EXEC-10: a failure does not: the next call is submitted, and so on to the first success. */
-static void a_failure_does_not_end_the_submissions(void **state)
+TEST(a_failure_does_not_end_the_submissions)
 {
     for (size_t good = 0; good <= CALLS; good++) { /* CALLS: none */
         struct invocation self;
@@ -86,7 +86,7 @@ static void a_failure_does_not_end_the_submissions(void **state)
 /* -- Orders ------------------------------------------------------------------------------- */
 
 /* EXEC-11: if all fail it is the one that failed last, in whatever order they did. */
-static void it_is_the_last_that_failed(void **state)
+TEST(it_is_the_last_that_failed)
 {
     for (size_t nth = 0; nth < ORDERS; nth++) {
         struct invocation self;
@@ -103,7 +103,7 @@ static void it_is_the_last_that_failed(void **state)
 }
 
 /* EXEC-09: the caller sleeps through failures, and returns with the first success. */
-static void it_waits_for_a_success_in_any_order(void **state)
+TEST(it_waits_for_a_success_in_any_order)
 {
     for (size_t nth = 0; nth < ORDERS; nth++) {
         for (size_t good = 0; good < CALLS; good++) {
@@ -127,7 +127,7 @@ static void it_waits_for_a_success_in_any_order(void **state)
 }
 
 /* EXEC-15: cancelled ones count for nothing; if all are, ROTA_ECANCELED from rota_invoke_any. */
-static void cancelled_ones_do_not_count(void **state)
+TEST(cancelled_ones_do_not_count)
 {
     for (size_t failed = 0; failed <= CALLS; failed++) { /* CALLS: none */
         struct invocation self;
@@ -154,7 +154,7 @@ static void cancelled_ones_do_not_count(void **state)
 /* -- Time and interrupts ------------------------------------------------------------------ */
 
 /* EXEC-08, EXEC-12: time that is up between submissions ends it, unless there is a success. */
-static void time_that_is_up_between_submissions_ends_it(void **state)
+TEST(time_that_is_up_between_submissions_ends_it)
 {
     test_clock_install();
     for (size_t at = 0; at < CALLS; at++) {
@@ -180,7 +180,7 @@ static void time_that_is_up_between_submissions_ends_it(void **state)
 }
 
 /* EXEC-12: with no time at all one call is submitted, which may succeed there and then. */
-static void without_time_one_call_is_tried(void **state)
+TEST(without_time_one_call_is_tried)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
 
@@ -204,7 +204,7 @@ static void without_time_one_call_is_tried(void **state)
 }
 
 /* EXEC-12, GEN-06: it sleeps until the time is up, not a nanosecond less. */
-static void the_wait_lasts_until_the_time_is_up(void **state)
+TEST(the_wait_lasts_until_the_time_is_up)
 {
     struct invocation self;
 
@@ -227,7 +227,7 @@ static void the_wait_lasts_until_the_time_is_up(void **state)
 }
 
 /* EXEC-13, INT-03: interrupted after some have failed: the rest is cancelled, nothing returned. */
-static void an_interrupt_ends_the_wait(void **state)
+TEST(an_interrupt_ends_the_wait)
 {
     for (size_t failed = 0; failed < CALLS; failed++) {
         struct invocation self;
@@ -243,23 +243,4 @@ static void an_interrupt_ends_the_wait(void **state)
         assert_each_once(&self, failed);
         end(&self);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_refusal_cancels_them_all),
-        test_with_memory(a_success_ends_the_submissions),
-        test_with_memory(a_failure_does_not_end_the_submissions),
-        test_with_memory(it_is_the_last_that_failed),
-        test_with_memory(it_waits_for_a_success_in_any_order),
-        test_with_memory(cancelled_ones_do_not_count),
-        test_with_memory(time_that_is_up_between_submissions_ends_it),
-        test_with_memory(without_time_one_call_is_tried),
-        test_with_memory(the_wait_lasts_until_the_time_is_up),
-        test_with_memory(an_interrupt_ends_the_wait),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

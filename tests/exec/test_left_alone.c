@@ -21,7 +21,7 @@ static int wait_for_promise(void *self, rota_ns timeout)
 }
 
 /* INT-03, INT-05: to look at the state is no wait, and leaves an interrupt alone. */
-static void a_look_at_the_state_leaves_an_interrupt(void **state)
+TEST(a_look_at_the_state_leaves_an_interrupt)
 {
     const rota_executor_ops ops = {.execute = run_here, .await_termination = wait_for_promise};
     rota_future *ended;
@@ -46,7 +46,7 @@ static int refuse(void *self, rota_task *task)
 }
 
 /* EXEC-11: EFAILED is told with a future that failed. */
-static void a_refusal_is_no_failure(void **state)
+TEST(a_refusal_is_no_failure)
 {
     const rota_executor_ops ops = {.execute = refuse};
     test_probe probe = {.error = 0};
@@ -93,7 +93,7 @@ static void run_then_look(void *arg)
 }
 
 /* INT-08: an interrupt of a task is void when it ends, also if close inside it waited through it. */
-static void an_interrupt_that_close_kept_ends_with_its_task(void **state)
+TEST(an_interrupt_that_close_kept_ends_with_its_task)
 {
     struct inner self = {.gate = TEST_LATCH(1)};
     rota_future *future;
@@ -110,16 +110,4 @@ static void an_interrupt_that_close_kept_ends_with_its_task(void **state)
     test_thread_join(thread);
     rota_future_unref(future);
     assert_false(self.interrupted_after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_look_at_the_state_leaves_an_interrupt),
-        test_with_memory(a_refusal_is_no_failure),
-        test_with_memory(an_interrupt_that_close_kept_ends_with_its_task),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

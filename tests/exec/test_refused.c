@@ -34,7 +34,7 @@ static rota_executor *refuser_new(struct refuser *self)
 }
 
 /* OWN-05: any status but OK refuses the task, and is the answer; nothing was done with the call. */
-static void execute_may_refuse_with_any_status(void **state)
+TEST(execute_may_refuse_with_any_status)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -62,7 +62,7 @@ static void execute_may_refuse_with_any_status(void **state)
 }
 
 /* OWN-05, OWN-09: whoever got hold of the future of a refused task finds it cancelled. */
-static void the_future_of_a_refused_task_is_cancelled(void **state)
+TEST(the_future_of_a_refused_task_is_cancelled)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -84,7 +84,7 @@ static void the_future_of_a_refused_task_is_cancelled(void **state)
 }
 
 /* The handle of a future that its task's executor alone holds outlives the task. */
-static void a_future_may_be_held_from_inside_execute(void **state)
+TEST(a_future_may_be_held_from_inside_execute)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -99,16 +99,4 @@ static void a_future_may_be_held_from_inside_execute(void **state)
     rota_future_unref(self.kept);
     assert_int_equal(probe.frees, 1);
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(execute_may_refuse_with_any_status),
-        test_with_memory(the_future_of_a_refused_task_is_cancelled),
-        test_with_memory(a_future_may_be_held_from_inside_execute),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void *doubles(void *arg)
 }
 
 /* A task tells what it was made of, and its future; one of rota_execute has none. */
-static void a_task_tells_its_call_and_its_future(void **state)
+TEST(a_task_tells_its_call_and_its_future)
 {
     test_probe probe = {.error = 0};
     const rota_call call = test_probe_call(&probe);
@@ -41,7 +41,7 @@ static void a_task_tells_its_call_and_its_future(void **state)
 }
 
 /* exec.E2: run here and now, once. */
-static void a_task_can_be_run(void **state)
+TEST(a_task_can_be_run)
 {
     test_probe probe = {.error = 0};
     int number = 21;
@@ -64,7 +64,7 @@ static void a_task_can_be_run(void **state)
 }
 
 /* exec.E2, OWN-09: or not at all, which cancels its future. */
-static void a_task_can_be_discarded(void **state)
+TEST(a_task_can_be_discarded)
 {
     test_probe probe = {.error = 0};
     int number = 21;
@@ -83,7 +83,7 @@ static void a_task_can_be_discarded(void **state)
 }
 
 /* FUT-14, FUT-17: one whose future is done only goes; the outcome stays, discard ran with it. */
-static void a_task_whose_future_is_done_has_no_more_to_do(void **state)
+TEST(a_task_whose_future_is_done_has_no_more_to_do)
 {
     void (*const ends[])(rota_task *) = {rota_task_run, rota_task_discard};
 
@@ -108,7 +108,7 @@ static void a_task_whose_future_is_done_has_no_more_to_do(void **state)
 }
 
 /* GEN-02 */
-static void no_task_is_nothing_to_do(void **state)
+TEST(no_task_is_nothing_to_do)
 {
     rota_executor *direct;
 
@@ -124,7 +124,7 @@ static void no_task_is_nothing_to_do(void **state)
 /* -- Passing on --------------------------------------------------------------------------- */
 
 /* A task goes from hand to hand, and runs once, where it ends up. */
-static void a_task_can_be_passed_on(void **state)
+TEST(a_task_can_be_passed_on)
 {
     test_probe probe = {.error = 0};
     int number = 21;
@@ -152,7 +152,7 @@ static void a_task_can_be_passed_on(void **state)
 }
 
 /* One that nobody wants any more may be passed on, and does nothing. */
-static void a_task_whose_future_is_done_can_be_passed_on(void **state)
+TEST(a_task_whose_future_is_done_can_be_passed_on)
 {
     test_probe probe = {.error = 0};
     rota_executor *direct;
@@ -180,7 +180,7 @@ static void be_refused(rota_executor *executor, test_manual *manual, rota_task *
 }
 
 /* exec.E1, OWN-05: one that is refused is still the caller's, as good as before. */
-static void a_task_that_is_refused_can_still_be_used(void **state)
+TEST(a_task_that_is_refused_can_still_be_used)
 {
     test_probe probe = {.error = 0};
     int number = 21;
@@ -213,7 +213,7 @@ static void a_task_that_is_refused_can_still_be_used(void **state)
 /* -- Lists -------------------------------------------------------------------------------- */
 
 /* Frees the array alone, leaves it empty, and may be repeated. */
-static void a_freed_list_is_empty(void **state)
+TEST(a_freed_list_is_empty)
 {
     test_probe probe = {.error = 0};
     rota_future *future;
@@ -232,22 +232,4 @@ static void a_freed_list_is_empty(void **state)
     rota_task_run(task);
     assert_int_equal(probe.runs, 1);
     rota_future_unref(future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_task_tells_its_call_and_its_future),
-        test_with_memory(a_task_can_be_run),
-        test_with_memory(a_task_can_be_discarded),
-        test_with_memory(a_task_whose_future_is_done_has_no_more_to_do),
-        test_with_memory(no_task_is_nothing_to_do),
-        test_with_memory(a_task_can_be_passed_on),
-        test_with_memory(a_task_whose_future_is_done_can_be_passed_on),
-        test_with_memory(a_task_that_is_refused_can_still_be_used),
-        test_with_memory(a_freed_list_is_empty),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
