@@ -30,7 +30,7 @@ static void gives(rota_queue *queue, size_t i)
 }
 
 /* Also a drain of one makes room, and lets in who waits for it. */
-static void a_drain_of_one_lets_a_producer_in(void **state)
+TEST(a_drain_of_one_lets_a_producer_in)
 {
     rota_queue *queue = make(2);
     test_caller producer;
@@ -48,7 +48,7 @@ static void a_drain_of_one_lets_a_producer_in(void **state)
 }
 
 /* ABT-02, QUEUE-04, GEN-02: nothing is written. */
-static void it_needs_a_capacity_and_a_place(void **state)
+TEST(it_needs_a_capacity_and_a_place)
 {
     rota_queue *queue = TEST_UNTOUCHED;
 
@@ -59,7 +59,7 @@ static void it_needs_a_capacity_and_a_place(void **state)
 }
 
 /* QUEUE-39: a size that overflows is never a small buffer; there is no array without a bound. */
-static void an_array_that_no_memory_holds_is_refused(void **state)
+TEST(an_array_that_no_memory_holds_is_refused)
 {
     const size_t absurd[] = {SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX / 2 + 2, SIZE_MAX / 8 + 1,
                              SIZE_MAX / 8, SIZE_MAX - 7, ROTA_UNBOUNDED};
@@ -71,7 +71,7 @@ static void an_array_that_no_memory_holds_is_refused(void **state)
 }
 
 /* ABT-01, ABT-03, ABT-05, QUEUE-04: exactly, from one on. */
-static void its_capacity_is_exact(void **state)
+TEST(its_capacity_is_exact)
 {
     for (size_t capacity = 1; capacity < CELLS; capacity++) {
         rota_queue *queue = make(capacity);
@@ -88,7 +88,7 @@ static void its_capacity_is_exact(void **state)
 }
 
 /* QUEUE-18: at every level of filling, many times round. */
-static void indices_wrap(void **state)
+TEST(indices_wrap)
 {
     for (size_t capacity = 1; capacity <= 9; capacity++) {
         for (size_t level = 0; level < capacity; level++) {
@@ -128,7 +128,7 @@ static void removed_leaves_the_rest(size_t capacity, size_t offset, size_t gone)
 }
 
 /* QUEUE-13, QUEUE-18: each element of a full ring, wherever the ring begins. */
-static void each_element_can_be_removed_wherever_it_lies(void **state)
+TEST(each_element_can_be_removed_wherever_it_lies)
 {
     enum { CAPACITY = 7 };
 
@@ -144,7 +144,7 @@ static bool is_even(void *element, void *ctx)
 }
 
 /* QUEUE-06, QUEUE-13: what was removed in between is room again, at once and in full. */
-static void holes_are_room(void **state)
+TEST(holes_are_room)
 {
     enum { CAPACITY = 8 };
     rota_queue *queue = make(CAPACITY);
@@ -168,7 +168,7 @@ static void holes_are_room(void **state)
 }
 
 /* QUEUE-08: holes do not keep a consumer waiting, nor let it in: what is left is what counts. */
-static void an_array_of_holes_is_empty(void **state)
+TEST(an_array_of_holes_is_empty)
 {
     rota_queue *queue = make(4);
     test_caller consumer;
@@ -185,7 +185,7 @@ static void an_array_of_holes_is_empty(void **state)
 }
 
 /* GEN-10: all its memory was there when it was made. */
-static void it_needs_no_more_memory(void **state)
+TEST(it_needs_no_more_memory)
 {
     rota_queue *queue = make(8);
     void *elements[8];
@@ -204,22 +204,9 @@ static void it_needs_no_more_memory(void **state)
     assert_ok(rota_queue_free(queue));
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(it_needs_a_capacity_and_a_place),
-        test_with_memory(an_array_that_no_memory_holds_is_refused),
-        test_with_memory(its_capacity_is_exact),
-        test_with_memory(a_drain_of_one_lets_a_producer_in),
-        test_with_memory(indices_wrap),
-        test_with_memory(each_element_can_be_removed_wherever_it_lies),
-        test_with_memory(holes_are_room),
-        test_with_memory(an_array_of_holes_is_empty),
-        test_with_memory(it_needs_no_more_memory),
-    };
-
-    test_memory_install();
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -113,7 +113,6 @@ static int make_of(rota_queue_ops ops)
 
 static int make(void **state)
 {
-    test_memory_before(state);
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
     return make_of(all_ops);
@@ -121,10 +120,10 @@ static int make(void **state)
 
 static int unmake(void **state)
 {
-    int status = rota_queue_free(queue);
-
-    return status == ROTA_OK ? test_memory_after(state) : -1;
+    return rota_queue_free(queue);
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 static void fill(void)
 {
@@ -143,7 +142,7 @@ static void gives(size_t i)
 /* -- Making it ---------------------------------------------------------------------------- */
 
 /* GEN-02: it takes four functions; none is called, and nothing is written. */
-static void it_needs_its_functions(void **state)
+TEST(it_needs_its_functions)
 {
     rota_queue_ops lacking[] = {all_ops, all_ops, all_ops, all_ops};
     rota_queue *other = TEST_UNTOUCHED;
@@ -162,7 +161,7 @@ static void it_needs_its_functions(void **state)
 }
 
 /* free is called once, and last of all; not when the queue is busy. */
-static void its_end_comes_last(void **state)
+TEST(its_end_comes_last)
 {
     test_caller consumer;
 
@@ -179,7 +178,7 @@ static void its_end_comes_last(void **state)
 }
 
 /* Without free nothing is to be done at the end; without room there is always room. */
-static void it_can_do_without_two_of_them(void **state)
+TEST(it_can_do_without_two_of_them)
 {
     rota_queue_ops few = all_ops;
 
@@ -217,7 +216,7 @@ static void filter_null(void *self, bool (*drop)(void *element, void *ctx), void
 }
 
 /* `self` is the user's, and may be NULL. */
-static void self_may_be_null(void **state)
+TEST(self_may_be_null)
 {
     const rota_queue_ops ops = {push_null, pop_null, pop_null, filter_null, NULL, NULL, {NULL}};
     rota_queue *other = NULL;
@@ -234,7 +233,7 @@ static void self_may_be_null(void **state)
 /* -- Using it ----------------------------------------------------------------------------- */
 
 /* QUEUE-01: a stack stays one behind the calls of a queue. */
-static void its_order_is_its_own(void **state)
+TEST(its_order_is_its_own)
 {
     void *elements[DEPTH + 1];
     test_shown shown = {.count = 0};
@@ -254,7 +253,7 @@ static void its_order_is_its_own(void **state)
 }
 
 /* By name the first occurrence goes, in the container's order, and no other. */
-static void an_element_is_removed_by_name(void **state)
+TEST(an_element_is_removed_by_name)
 {
     assert_ok(rota_queue_put(queue, &cells[0]));
     assert_ok(rota_queue_put(queue, &cells[1]));
@@ -276,7 +275,7 @@ static bool is_even(void *element, void *ctx)
 }
 
 /* Each element is asked about once, whatever is looked for. */
-static void a_filter_asks_once_about_each(void **state)
+TEST(a_filter_asks_once_about_each)
 {
     unsigned asked = 0;
 
@@ -293,7 +292,7 @@ static void a_filter_asks_once_about_each(void **state)
 }
 
 /* What insert says is what the caller hears; nothing has changed. */
-static void its_refusals_are_passed_on(void **state)
+TEST(its_refusals_are_passed_on)
 {
     test_queue_call *const inserting[] = {test_put, test_offer, test_offer_timed};
 
@@ -309,7 +308,7 @@ static void its_refusals_are_passed_on(void **state)
 }
 
 /* QUEUE-15: a consumer that waits is not released by an insertion that failed. */
-static void a_consumer_waits_on_after_a_refusal(void **state)
+TEST(a_consumer_waits_on_after_a_refusal)
 {
     test_caller consumer;
 
@@ -324,7 +323,7 @@ static void a_consumer_waits_on_after_a_refusal(void **state)
 }
 
 /* QUEUE-06: EFULL makes a put wait; it tries again when an element has left, in whatever way. */
-static void a_put_waits_while_it_is_full(void **state)
+TEST(a_put_waits_while_it_is_full)
 {
     test_caller producer;
 
@@ -356,7 +355,7 @@ static void put_and_take(void *arg)
 }
 
 /* GEN-11: whatever the threads do, the container is for one at a time: see `enter`. */
-static void its_functions_are_called_one_at_a_time(void **state)
+TEST(its_functions_are_called_one_at_a_time)
 {
     test_thread *threads[THREADS];
 
@@ -366,26 +365,4 @@ static void its_functions_are_called_one_at_a_time(void **state)
         test_thread_join(threads[i]);
     assert_int_equal(stack.count, 0);
     assert_true(stack.inserts >= THREADS * ROUNDS);
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(it_needs_its_functions),
-        with_queue(its_end_comes_last),
-        with_queue(it_can_do_without_two_of_them),
-        with_queue(self_may_be_null),
-        with_queue(its_order_is_its_own),
-        with_queue(an_element_is_removed_by_name),
-        with_queue(a_filter_asks_once_about_each),
-        with_queue(its_refusals_are_passed_on),
-        with_queue(a_consumer_waits_on_after_a_refusal),
-        with_queue(a_put_waits_while_it_is_full),
-        with_queue(its_functions_are_called_one_at_a_time),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,6 @@ static unsigned asked;
 
 static int make(void **state)
 {
-    test_memory_before(state);
     test_clock_install();
     start = test_clock_now();
     asked = 0;
@@ -44,8 +43,10 @@ static int unmake(void **state)
     int status = rota_queue_free(queue);
 
     test_clock_remove();
-    return status == ROTA_OK ? test_memory_after(state) : -1;
+    return status == ROTA_OK ? 0 : -1;
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 /* Item i, so long after the start. */
 static void put_after(unsigned i, rota_ns delay)
@@ -74,7 +75,7 @@ static void gives_nothing(void)
 }
 
 /* GEN-02. */
-static void it_needs_to_know_when_and_a_place(void **state)
+TEST(it_needs_to_know_when_and_a_place)
 {
     rota_queue *other = TEST_UNTOUCHED;
 
@@ -85,7 +86,7 @@ static void it_needs_to_know_when_and_a_place(void **state)
 }
 
 /* QUEUE-27, QUEUE-28, DWQ-07, DQT-27: not a nanosecond early, but it can be seen. */
-static void nothing_comes_out_before_its_time(void **state)
+TEST(nothing_comes_out_before_its_time)
 {
     void *next = NULL;
     test_shown shown = {.count = 0};
@@ -106,7 +107,7 @@ static void nothing_comes_out_before_its_time(void **state)
 }
 
 /* QUEUE-27, DQT-26: in the order of their times, whatever the order of insertion. */
-static void the_earliest_comes_first(void **state)
+TEST(the_earliest_comes_first)
 {
     void *element;
 
@@ -121,7 +122,7 @@ static void the_earliest_comes_first(void **state)
 }
 
 /* First in, first out among those of one time; the others by their times. */
-static void those_of_one_time_come_in_the_order_of_insertion(void **state)
+TEST(those_of_one_time_come_in_the_order_of_insertion)
 {
     struct timed *last = NULL;
     void *element = NULL;
@@ -143,7 +144,7 @@ static void those_of_one_time_come_in_the_order_of_insertion(void **state)
 }
 
 /* What an element says later does not count. */
-static void it_is_asked_once_when_it_is_inserted(void **state)
+TEST(it_is_asked_once_when_it_is_inserted)
 {
     void *element;
 
@@ -164,7 +165,7 @@ static void it_is_asked_once_when_it_is_inserted(void **state)
 }
 
 /* GEN-04, QUEUE-27: times are compared as they are; none overflows, the latest never comes. */
-static void the_ends_of_time_are_times(void **state)
+TEST(the_ends_of_time_are_times)
 {
     const rota_ns times[] = {INT64_MAX, INT64_MAX - 1, 0, -1, INT64_MIN, INT64_MIN + 1};
     const unsigned order[] = {4, 5, 3, 2};
@@ -188,7 +189,7 @@ static void the_ends_of_time_are_times(void **state)
 }
 
 /* A far one does not hold up one that is due. */
-static void a_far_time_delays_nobody(void **state)
+TEST(a_far_time_delays_nobody)
 {
     void *element;
 
@@ -201,7 +202,7 @@ static void a_far_time_delays_nobody(void **state)
 }
 
 /* DWQ-13, QUEUE-28: due ones alone, in order; the others stay. */
-static void a_drain_takes_what_is_due(void **state)
+TEST(a_drain_takes_what_is_due)
 {
     void *elements[10];
 
@@ -226,7 +227,7 @@ static bool is_odd(void *element, void *ctx)
 }
 
 /* DWQ-13, QUEUE-28: due or not, by name, by condition and all of them. */
-static void what_is_not_due_can_be_removed(void **state)
+TEST(what_is_not_due_can_be_removed)
 {
     for (unsigned i = 0; i < 10; i++)
         put_after(i, ROTA_SEC(i));
@@ -244,7 +245,7 @@ static void what_is_not_due_can_be_removed(void **state)
 }
 
 /* QUEUE-03: the same element at several times comes at each of them. */
-static void the_same_element_may_come_at_several_times(void **state)
+TEST(the_same_element_may_come_at_several_times)
 {
     put_after(0, 5);
     put_after(1, 6);
@@ -263,7 +264,7 @@ static void the_same_element_may_come_at_several_times(void **state)
 }
 
 /* QUEUE-12: in the order of insertion, due or not. */
-static void each_shows_them_in_the_order_of_insertion(void **state)
+TEST(each_shows_them_in_the_order_of_insertion)
 {
     test_shown shown = {.count = 0};
 
@@ -283,7 +284,7 @@ enum { GREAT_MANY = 300000 };
  * DWQ-05, DWQ-15: removal by name costs the same among many as among few. If each looked at all the
  * others, the test would not end in time.
  */
-static void removal_by_name_is_as_cheap_among_many_as_among_few(void **state)
+TEST(removal_by_name_is_as_cheap_among_many_as_among_few)
 {
     struct timed *all = malloc(GREAT_MANY * sizeof *all);
     test_random random;
@@ -303,7 +304,7 @@ static void removal_by_name_is_as_cheap_among_many_as_among_few(void **state)
 /* -- By the real clock -------------------------------------------------------------------- */
 
 /* DQT-26, GEN-06: each not before its time, all in the order of their times. */
-static void by_the_real_clock_none_is_early(void **state)
+TEST(by_the_real_clock_none_is_early)
 {
     rota_queue *real = NULL;
     void *element = NULL;
@@ -321,28 +322,4 @@ static void by_the_real_clock_none_is_early(void **state)
         assert_true(rota_now() >= items[i].due);
     }
     assert_ok(rota_queue_free(real));
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(it_needs_to_know_when_and_a_place),
-        with_queue(nothing_comes_out_before_its_time),
-        with_queue(the_earliest_comes_first),
-        with_queue(those_of_one_time_come_in_the_order_of_insertion),
-        with_queue(it_is_asked_once_when_it_is_inserted),
-        with_queue(the_ends_of_time_are_times),
-        with_queue(a_far_time_delays_nobody),
-        with_queue(a_drain_takes_what_is_due),
-        with_queue(what_is_not_due_can_be_removed),
-        with_queue(the_same_element_may_come_at_several_times),
-        with_queue(each_shows_them_in_the_order_of_insertion),
-        with_queue(removal_by_name_is_as_cheap_among_many_as_among_few),
-        with_queue(by_the_real_clock_none_is_early),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

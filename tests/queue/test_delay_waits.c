@@ -46,7 +46,6 @@ static rota_ns due_of(const void *element, void *ctx)
 
 static int make(void **state)
 {
-    test_memory_before(state);
     test_clock_install();
     count_wakes();
     start = test_clock_now();
@@ -58,8 +57,10 @@ static int unmake(void **state)
     int status = rota_queue_free(queue);
 
     test_clock_remove();
-    return status == ROTA_OK ? test_memory_after(state) : -1;
+    return status == ROTA_OK ? 0 : -1;
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 /* Item i, so many seconds after the start. */
 static void put_after(unsigned i, rota_ns seconds)
@@ -133,7 +134,7 @@ static void end_takers(void)
 /* -- One who waits ------------------------------------------------------------------------ */
 
 /* DWQ-07, DQT-26: until it is due, and no longer. */
-static void take_waits_until_the_first_is_due(void **state)
+TEST(take_waits_until_the_first_is_due)
 {
     put_after(0, 10);
     start_taker(0);
@@ -146,7 +147,7 @@ static void take_waits_until_the_first_is_due(void **state)
 }
 
 /* DWQ-09: one that comes later but is due earlier. */
-static void an_earlier_one_comes_first_also_to_who_waits(void **state)
+TEST(an_earlier_one_comes_first_also_to_who_waits)
 {
     put_after(0, 10);
     start_taker(0);
@@ -158,7 +159,7 @@ static void an_earlier_one_comes_first_also_to_who_waits(void **state)
 }
 
 /* DWQ-09, GEN-13: one that waits in an empty queue learns of the first that comes, due or not. */
-static void the_first_one_that_comes_is_waited_for(void **state)
+TEST(the_first_one_that_comes_is_waited_for)
 {
     start_taker(0);
     put_after(0, 10);
@@ -169,7 +170,7 @@ static void the_first_one_that_comes_is_waited_for(void **state)
 }
 
 /* DWQ-11: who waited for the first one waits for the next when that is gone. */
-static void the_first_may_be_removed_while_one_waits_for_it(void **state)
+TEST(the_first_may_be_removed_while_one_waits_for_it)
 {
     put_after(0, 5);
     put_after(1, 10);
@@ -182,7 +183,7 @@ static void the_first_may_be_removed_while_one_waits_for_it(void **state)
 }
 
 /* DWQ-11: the only one is removed; the next that comes, later or earlier, is waited for. */
-static void the_only_one_may_be_removed_while_one_waits_for_it(void **state)
+TEST(the_only_one_may_be_removed_while_one_waits_for_it)
 {
     const rota_ns seconds[] = {3, 7};
 
@@ -201,7 +202,7 @@ static void the_only_one_may_be_removed_while_one_waits_for_it(void **state)
 }
 
 /* GEN-04: one that never comes is no reason to stop waiting for others. */
-static void who_waits_for_ever_can_still_be_served(void **state)
+TEST(who_waits_for_ever_can_still_be_served)
 {
     items[0] = INT64_MAX;
     assert_ok(rota_queue_put(queue, &items[0]));
@@ -217,7 +218,7 @@ static void who_waits_for_ever_can_still_be_served(void **state)
 /* -- Timed polls -------------------------------------------------------------------------- */
 
 /* DWQ-07, DQT-29: its time ends before that of the first. */
-static void a_poll_gives_up_before_the_first_is_due(void **state)
+TEST(a_poll_gives_up_before_the_first_is_due)
 {
     put_after(0, 10);
     test_caller_start(&takers[0], queue, test_poll_timed, NULL, ROTA_SEC(5));
@@ -230,7 +231,7 @@ static void a_poll_gives_up_before_the_first_is_due(void **state)
 }
 
 /* DWQ-07: its time ends after that of the first, or with it. */
-static void a_poll_gets_what_comes_due_in_its_time(void **state)
+TEST(a_poll_gets_what_comes_due_in_its_time)
 {
     const rota_ns patience[] = {7, 5};
 
@@ -246,7 +247,7 @@ static void a_poll_gets_what_comes_due_in_its_time(void **state)
 }
 
 /* QUEUE-29, DWQ-12: a poll that cannot see the first one come leaves that to those who can. */
-static void a_poll_without_patience_does_not_lead(void **state)
+TEST(a_poll_without_patience_does_not_lead)
 {
     put_after(0, 10);
     test_caller_start(&takers[0], queue, test_poll_timed, NULL, ROTA_SEC(5));
@@ -261,7 +262,7 @@ static void a_poll_without_patience_does_not_lead(void **state)
 }
 
 /* DWQ-10, DWQ-11: a poll that leads gives up when the element it waited for is gone. */
-static void a_poll_that_led_gives_up_and_another_follows(void **state)
+TEST(a_poll_that_led_gives_up_and_another_follows)
 {
     put_after(0, 5);
     test_caller_start(&takers[0], queue, test_poll_timed, NULL, ROTA_SEC(7));
@@ -279,7 +280,7 @@ static void a_poll_that_led_gives_up_and_another_follows(void **state)
 /* -- Several ------------------------------------------------------------------------------ */
 
 /* QUEUE-29, DWQ-08: one waits for the time, the others for nothing but a call. */
-static void one_waits_for_the_time(void **state)
+TEST(one_waits_for_the_time)
 {
     put_after(0, 10);
     start_takers();
@@ -291,7 +292,7 @@ static void one_waits_for_the_time(void **state)
 }
 
 /* DWQ-09: an earlier one wakes one of them, not all; one that is not the first wakes nobody. */
-static void an_earlier_one_wakes_one(void **state)
+TEST(an_earlier_one_wakes_one)
 {
     put_after(0, 10);
     start_takers();
@@ -312,7 +313,7 @@ static void an_earlier_one_wakes_one(void **state)
 }
 
 /* DWQ-10: who leaves with an element calls one, which waits for the time of the next. */
-static void who_leaves_calls_one(void **state)
+TEST(who_leaves_calls_one)
 {
     put_after(0, 5);
     put_after(1, 10);
@@ -329,7 +330,7 @@ static void who_leaves_calls_one(void **state)
 }
 
 /* DWQ-10: all of one time, and as many takers. */
-static void those_of_one_time_go_to_as_many(void **state)
+TEST(those_of_one_time_go_to_as_many)
 {
     for (unsigned i = 0; i < TAKERS; i++)
         put_after(i, 5);
@@ -341,7 +342,7 @@ static void those_of_one_time_go_to_as_many(void **state)
 }
 
 /* DWQ-10, DWQ-11, INT-06: the one that led is interrupted, and another leads. */
-static void another_leads_when_the_leader_is_interrupted(void **state)
+TEST(another_leads_when_the_leader_is_interrupted)
 {
     put_after(0, 10);
     start_takers();
@@ -358,7 +359,7 @@ static void another_leads_when_the_leader_is_interrupted(void **state)
 }
 
 /* DWQ-10, DWQ-11: an element that is taken by another leaves those who waited for it to wait on. */
-static void who_comes_first_may_take_what_others_waited_for(void **state)
+TEST(who_comes_first_may_take_what_others_waited_for)
 {
     void *element = NULL;
 
@@ -374,7 +375,7 @@ static void who_comes_first_may_take_what_others_waited_for(void **state)
 }
 
 /* QUEUE-37: elements that are due serve as many, those that are not serve nobody. */
-static void waiting_counts_those_that_nothing_due_serves(void **state)
+TEST(waiting_counts_those_that_nothing_due_serves)
 {
     put_after(0, 10);
     start_takers();
@@ -391,40 +392,11 @@ static void waiting_counts_those_that_nothing_due_serves(void **state)
 }
 
 /* It is not freed while one waits for the time. */
-static void it_is_not_freed_while_one_waits_for_the_time(void **state)
+TEST(it_is_not_freed_while_one_waits_for_the_time)
 {
     put_after(0, 10);
     start_taker(0);
     assert_status(rota_queue_free(queue), ROTA_EBUSY);
     pass(10);
     test_caller_ends(&takers[0], ROTA_OK, &items[0]);
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(take_waits_until_the_first_is_due),
-        with_queue(an_earlier_one_comes_first_also_to_who_waits),
-        with_queue(the_first_one_that_comes_is_waited_for),
-        with_queue(the_first_may_be_removed_while_one_waits_for_it),
-        with_queue(the_only_one_may_be_removed_while_one_waits_for_it),
-        with_queue(who_waits_for_ever_can_still_be_served),
-        with_queue(a_poll_gives_up_before_the_first_is_due),
-        with_queue(a_poll_gets_what_comes_due_in_its_time),
-        with_queue(a_poll_without_patience_does_not_lead),
-        with_queue(a_poll_that_led_gives_up_and_another_follows),
-        with_queue(one_waits_for_the_time),
-        with_queue(an_earlier_one_wakes_one),
-        with_queue(who_leaves_calls_one),
-        with_queue(those_of_one_time_go_to_as_many),
-        with_queue(another_leads_when_the_leader_is_interrupted),
-        with_queue(who_comes_first_may_take_what_others_waited_for),
-        with_queue(waiting_counts_those_that_nothing_due_serves),
-        with_queue(it_is_not_freed_while_one_waits_for_the_time),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

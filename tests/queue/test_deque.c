@@ -15,7 +15,6 @@ static rota_queue *deque;
 
 static int make(void **state)
 {
-    test_memory_before(state);
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
     return rota_deque(FULL, &deque);
@@ -26,8 +25,10 @@ static int unmake(void **state)
     int status = rota_queue_free(deque);
 
     test_clock_remove();
-    return status == ROTA_OK && !rota_interrupted() ? test_memory_after(state) : -1;
+    return status == ROTA_OK && !rota_interrupted() ? 0 : -1;
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 static void fill(void)
 {
@@ -70,7 +71,7 @@ static void gives(test_queue_call *call, rota_ns timeout, size_t i)
 /* -- Nobody waits ------------------------------------------------------------------------- */
 
 /* LDT-16, LDT-17, QUEUE-04, QUEUE-39. */
-static void it_needs_a_capacity_and_a_place(void **state)
+TEST(it_needs_a_capacity_and_a_place)
 {
     const size_t large[] = {1, SIZE_MAX / 2, SIZE_MAX - 1, ROTA_UNBOUNDED};
     rota_queue *other = TEST_UNTOUCHED;
@@ -101,7 +102,7 @@ static void pushed_come_back(test_queue_call *push, rota_ns timeout, test_queue_
 }
 
 /* QUEUE-22, LDT-04, LDT-15, LDT-21 to LDT-23, LDT-37: a stack from the front, a queue from behind. */
-static void the_front_takes_elements_in_every_way(void **state)
+TEST(the_front_takes_elements_in_every_way)
 {
     test_queue_call *const pulls[] = {test_poll, test_poll_back};
 
@@ -115,7 +116,7 @@ static void the_front_takes_elements_in_every_way(void **state)
 }
 
 /* QUEUE-22, LDT-06, LDT-11, LDT-52, LDT-54: the newest first, then nothing. */
-static void the_back_gives_elements_in_every_way(void **state)
+TEST(the_back_gives_elements_in_every_way)
 {
     test_queue_call *const pulls[] = {test_take_back, test_poll_back, test_poll_back_timed};
     void *element = TEST_UNTOUCHED;
@@ -132,7 +133,7 @@ static void the_back_gives_elements_in_every_way(void **state)
 }
 
 /* LDT-08, LDT-10: the last one, left there. */
-static void peek_back_shows_the_last(void **state)
+TEST(peek_back_shows_the_last)
 {
     void *element = NULL;
 
@@ -149,7 +150,7 @@ static void peek_back_shows_the_last(void **state)
 }
 
 /* QUEUE-23, LDT-13, LDT-68: the first call takes that nearest its end, the others stay in order. */
-static void an_element_can_be_removed_from_either_end(void **state)
+TEST(an_element_can_be_removed_from_either_end)
 {
     void *const all[] = {&cells[1], &cells[0], &cells[2], &cells[0], &cells[3], &cells[0]};
     void *const but_last[] = {&cells[1], &cells[0], &cells[2], &cells[0], &cells[3]};
@@ -173,7 +174,7 @@ static void never(void *element, void *ctx)
 }
 
 /* QUEUE-23, LDT-67: in reverse. */
-static void each_back_begins_at_the_back(void **state)
+TEST(each_back_begins_at_the_back)
 {
     assert_int_equal(rota_deque_each_back(deque, never, NULL), 0);
     fill();
@@ -212,7 +213,7 @@ static void poll_the_back(void)
 }
 
 /* QUEUE-24, QUEUE-06: room that comes anywhere serves who waits at either end. */
-static void a_producer_is_released_by_any_removal(void **state)
+TEST(a_producer_is_released_by_any_removal)
 {
     void (*const ways[])(void) = {remove_in_the_middle, remove_from_behind, take_from_the_front,
                                   take_from_the_back, poll_the_back};
@@ -233,7 +234,7 @@ static void a_producer_is_released_by_any_removal(void **state)
 }
 
 /* QUEUE-24, QUEUE-07, QUEUE-37: an element that comes anywhere serves who waits at either end. */
-static void a_consumer_is_released_by_any_insertion(void **state)
+TEST(a_consumer_is_released_by_any_insertion)
 {
     test_queue_call *const inserting[] = {test_put,       test_offer,       test_offer_timed,
                                           test_put_front, test_offer_front, test_offer_front_timed};
@@ -277,7 +278,7 @@ static void stops_waiting(test_queue_call *call, void *element)
  * LDT-43, LDT-44, INT-04, INT-05: before it waits and while it does. ROTA_EINTERRUPTED from
  * rota_deque_take_back, rota_deque_poll_back_timed.
  */
-static void a_take_from_the_back_can_be_interrupted(void **state)
+TEST(a_take_from_the_back_can_be_interrupted)
 {
     does_not_wait(test_take_back, TEST_UNTOUCHED);
     does_not_wait(test_poll_back_timed, TEST_UNTOUCHED);
@@ -290,7 +291,7 @@ static void a_take_from_the_back_can_be_interrupted(void **state)
  * LDT-38, LDT-40, LDT-49, LDT-51, INT-04, INT-05: nothing was inserted. ROTA_EINTERRUPTED from
  * rota_deque_put_front, rota_deque_offer_front_timed.
  */
-static void a_put_at_the_front_can_be_interrupted(void **state)
+TEST(a_put_at_the_front_can_be_interrupted)
 {
     fill();
     does_not_wait(test_put_front, &cells[FULL]);
@@ -301,7 +302,7 @@ static void a_put_at_the_front_can_be_interrupted(void **state)
 }
 
 /* INT-05: where there is room, or an element, nobody waits. */
-static void what_need_not_wait_leaves_an_interrupt_alone(void **state)
+TEST(what_need_not_wait_leaves_an_interrupt_alone)
 {
     void *element;
 
@@ -336,7 +337,7 @@ static void gives_up_on_time(test_queue_call *call, void *element)
  * LDT-40, LDT-51, LDT-54, GEN-06: not a nanosecond early. ROTA_ETIMEDOUT from
  * rota_deque_poll_back_timed, rota_deque_offer_front_timed.
  */
-static void a_wait_at_either_end_takes_as_long_as_it_was_told(void **state)
+TEST(a_wait_at_either_end_takes_as_long_as_it_was_told)
 {
     test_clock_install();
     gives_up_on_time(test_poll_back_timed, NULL);
@@ -401,7 +402,7 @@ static void model_remove_named(struct model *model, const void *element, bool fr
 }
 
 /* QUEUE-13, QUEUE-22, QUEUE-23: a few elements, again and again the same ones, at both ends. */
-static void it_does_what_a_plain_list_does(void **state)
+TEST(it_does_what_a_plain_list_does)
 {
     struct model model = {.count = 0};
 
@@ -418,28 +419,4 @@ static void it_does_what_a_plain_list_does(void **state)
             model_remove_named(&model, element, front);
         holds(model.count, model.list);
     }
-}
-
-#define with_deque(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_deque(it_needs_a_capacity_and_a_place),
-        with_deque(the_front_takes_elements_in_every_way),
-        with_deque(the_back_gives_elements_in_every_way),
-        with_deque(peek_back_shows_the_last),
-        with_deque(an_element_can_be_removed_from_either_end),
-        with_deque(each_back_begins_at_the_back),
-        with_deque(a_producer_is_released_by_any_removal),
-        with_deque(a_consumer_is_released_by_any_insertion),
-        with_deque(a_take_from_the_back_can_be_interrupted),
-        with_deque(a_put_at_the_front_can_be_interrupted),
-        with_deque(what_need_not_wait_leaves_an_interrupt_alone),
-        with_deque(a_wait_at_either_end_takes_as_long_as_it_was_told),
-        with_deque(it_does_what_a_plain_list_does),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void come_and_go(make_call *make)
 }
 
 /* QUEUE-12: elements come and go around those that stay. */
-static void what_stays_is_shown_once(void **state)
+TEST(what_stays_is_shown_once)
 {
     on_every_kind(come_and_go);
 }
@@ -251,7 +251,7 @@ static void go_by_name(make_call *make)
 }
 
 /* QUEUE-12, ABT-28, LBT-29, LDT-66, LTT-23: all go while it is visited. */
-static void a_queue_can_be_emptied_while_it_is_visited(void **state)
+TEST(a_queue_can_be_emptied_while_it_is_visited)
 {
     on_every_kind(go_by_name);
 }
@@ -267,13 +267,13 @@ static void go_by_drain(make_call *make)
 }
 
 /* QUEUE-12: from the front. */
-static void a_queue_can_be_drained_while_it_is_visited(void **state)
+TEST(a_queue_can_be_drained_while_it_is_visited)
 {
     on_every_kind(go_by_drain);
 }
 
 /* QUEUE-12, QUEUE-23: a deque, visited from behind. */
-static void the_same_from_behind(void **state)
+TEST(the_same_from_behind)
 {
     assert_ok(rota_deque(CAPACITY, &queue));
     for (int round = 0; round < ROUNDS; round++) {
@@ -343,21 +343,7 @@ static void others_come_between(make_call *make)
 }
 
 /* QUEUE-12, QUEUE-16: between any two groups. */
-static void a_visit_lets_others_in(void **state)
+TEST(a_visit_lets_others_in)
 {
     on_every_kind(others_come_between);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_stays_is_shown_once),
-        test_with_memory(a_queue_can_be_emptied_while_it_is_visited),
-        test_with_memory(a_queue_can_be_drained_while_it_is_visited),
-        test_with_memory(the_same_from_behind),
-        test_with_memory(a_visit_lets_others_in),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@ static bool is_fair;
 
 static int make(void **state)
 {
-    test_memory_before(state);
     is_fair = *state != NULL;
     return is_fair ? rota_fair_handoff_queue(&queue) : rota_handoff_queue(&queue);
 }
@@ -24,8 +23,18 @@ static int unmake(void **state)
     int status = rota_queue_free(queue);
 
     test_clock_remove();
-    return status == ROTA_OK && !rota_interrupted() ? test_memory_after(state) : -1;
+    return status == ROTA_OK && !rota_interrupted() ? 0 : -1;
 }
+
+static test_kind mode(size_t i)
+{
+    const test_kind modes[] = {
+        {.name = "newest first"}, {.name = "fair", .value = &is_fair}, {.name = NULL}};
+
+    return modes[i];
+}
+
+TEST_FIXTURE(.setup = make, .teardown = unmake, .kind = mode);
 
 static void start_producer(test_caller *producer, test_queue_call *call, size_t i)
 {
@@ -66,7 +75,7 @@ static void looks_empty(void)
 /* -- Nobody there ------------------------------------------------------------------------- */
 
 /* QUEUE-30, QUEUE-31, SQT-01 to SQT-03, SQT-07, SQT-08, SQT-11 to SQT-17, SQT-20. */
-static void alone_nobody_gets_rid_of_anything(void **state)
+TEST(alone_nobody_gets_rid_of_anything)
 {
     void *element = TEST_UNTOUCHED;
 
@@ -82,7 +91,7 @@ static void alone_nobody_gets_rid_of_anything(void **state)
 }
 
 /* QUEUE-30, SQT-13 to SQT-17: what a producer holds out is not in the queue, and stays with it. */
-static void it_is_empty_while_producers_wait(void **state)
+TEST(it_is_empty_while_producers_wait)
 {
     test_caller producers[2];
     void *element = NULL;
@@ -98,7 +107,7 @@ static void it_is_empty_while_producers_wait(void **state)
 }
 
 /* QUEUE-30, QUEUE-37: nor does a consumer make room. */
-static void it_has_no_room_while_a_consumer_waits(void **state)
+TEST(it_has_no_room_while_a_consumer_waits)
 {
     test_caller consumer;
 
@@ -114,7 +123,7 @@ static void it_has_no_room_while_a_consumer_waits(void **state)
 /* -- Two meet ----------------------------------------------------------------------------- */
 
 /* QUEUE-31: every way of taking meets every way of putting that waits. */
-static void a_producer_that_waits_meets_a_consumer(void **state)
+TEST(a_producer_that_waits_meets_a_consumer)
 {
     test_queue_call *const putting[] = {test_put, test_offer_timed};
     test_queue_call *const taking[] = {test_take, test_poll, test_poll_timed};
@@ -131,7 +140,7 @@ static void a_producer_that_waits_meets_a_consumer(void **state)
 }
 
 /* QUEUE-31, SQT-18: and the other way round; the put returns at once. */
-static void a_consumer_that_waits_meets_a_producer(void **state)
+TEST(a_consumer_that_waits_meets_a_producer)
 {
     test_queue_call *const putting[] = {test_put, test_offer, test_offer_timed};
     test_queue_call *const taking[] = {test_take, test_poll_timed};
@@ -147,7 +156,7 @@ static void a_consumer_that_waits_meets_a_producer(void **state)
 }
 
 /* QUEUE-32, SQT-21: as many as there are, or as are wanted; those that gave are released. */
-static void a_drain_takes_from_producers_that_wait(void **state)
+TEST(a_drain_takes_from_producers_that_wait)
 {
     test_caller producers[3];
     void *elements[4] = {NULL, NULL, NULL, TEST_UNTOUCHED};
@@ -174,7 +183,7 @@ static void a_drain_takes_from_producers_that_wait(void **state)
 /* -- Who goes first ----------------------------------------------------------------------- */
 
 /* QUEUE-33, RXX-05: producers that came one after the other; the fair mode keeps the order. */
-static void producers_are_served_in_turn(void **state)
+TEST(producers_are_served_in_turn)
 {
     test_caller producers[CELLS];
     unsigned got[CELLS] = {0};
@@ -194,7 +203,7 @@ static void producers_are_served_in_turn(void **state)
 }
 
 /* QUEUE-33: the same for consumers. */
-static void consumers_are_served_in_turn(void **state)
+TEST(consumers_are_served_in_turn)
 {
     test_caller consumers[CELLS];
     unsigned got[CELLS] = {0};
@@ -217,7 +226,7 @@ static void consumers_are_served_in_turn(void **state)
 /* -- Who gives up ------------------------------------------------------------------------- */
 
 /* QUEUE-34: of five in line, the first, the last and one between leave; their elements never come. */
-static void who_was_interrupted_is_out_of_the_line(void **state)
+TEST(who_was_interrupted_is_out_of_the_line)
 {
     test_caller producers[5];
     void *element = NULL;
@@ -241,7 +250,7 @@ static void who_was_interrupted_is_out_of_the_line(void **state)
 }
 
 /* QUEUE-34: the same when their time runs out. */
-static void whose_time_ran_out_is_out_of_the_line(void **state)
+TEST(whose_time_ran_out_is_out_of_the_line)
 {
     test_caller producers[3];
     void *element = NULL;
@@ -261,7 +270,7 @@ static void whose_time_ran_out_is_out_of_the_line(void **state)
 }
 
 /* QUEUE-34: a consumer that gave up cannot be served. */
-static void consumers_that_gave_up_are_out_of_the_line(void **state)
+TEST(consumers_that_gave_up_are_out_of_the_line)
 {
     test_caller consumers[3];
 
@@ -278,7 +287,7 @@ static void consumers_that_gave_up_are_out_of_the_line(void **state)
 }
 
 /* GEN-10: who waits brings its own memory along. */
-static void it_needs_no_memory(void **state)
+TEST(it_needs_no_memory)
 {
     test_caller producer;
     test_caller consumer;
@@ -300,32 +309,9 @@ static void it_needs_no_memory(void **state)
     test_caller_ends(&consumer, ROTA_OK, &cells[1]);
 }
 
-#define in_mode(mode, test)                                            \
-    {                                                                  \
-#test, test, make, unmake, (mode) != 0 ? (void *)&cells : NULL \
-    }
-
-#define ALL_IN(mode)                                                                              \
-    in_mode(mode, alone_nobody_gets_rid_of_anything),                                             \
-        in_mode(mode, it_is_empty_while_producers_wait),                                          \
-        in_mode(mode, it_has_no_room_while_a_consumer_waits),                                     \
-        in_mode(mode, a_producer_that_waits_meets_a_consumer),                                    \
-        in_mode(mode, a_consumer_that_waits_meets_a_producer),                                    \
-        in_mode(mode, a_drain_takes_from_producers_that_wait),                                    \
-        in_mode(mode, producers_are_served_in_turn), in_mode(mode, consumers_are_served_in_turn), \
-        in_mode(mode, who_was_interrupted_is_out_of_the_line),                                    \
-        in_mode(mode, whose_time_ran_out_is_out_of_the_line),                                     \
-        in_mode(mode, consumers_that_gave_up_are_out_of_the_line),                                \
-        in_mode(mode, it_needs_no_memory)
-
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest newest_first[] = {ALL_IN(0)};
-    const struct CMUnitTest fair[] = {ALL_IN(1)};
-
-    test_memory_install();
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(newest_first, NULL, NULL)
-           + cmocka_run_group_tests(fair, NULL, NULL);
+    return true;
 }

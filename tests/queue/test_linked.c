@@ -24,7 +24,7 @@ static void put_all(rota_queue *queue, size_t count)
 }
 
 /* LBT-02, QUEUE-04, GEN-02: nothing is written. */
-static void it_needs_a_capacity_and_a_place(void **state)
+TEST(it_needs_a_capacity_and_a_place)
 {
     rota_queue *queue = TEST_UNTOUCHED;
 
@@ -35,7 +35,7 @@ static void it_needs_a_capacity_and_a_place(void **state)
 }
 
 /* LBT-01, QUEUE-20, QUEUE-39: a bound that cannot be reached is a bound all the same. */
-static void its_bound_may_be_as_large_as_one_likes(void **state)
+TEST(its_bound_may_be_as_large_as_one_likes)
 {
     const size_t large[] = {1, 2, SIZE_MAX / 2, SIZE_MAX - 1};
 
@@ -49,7 +49,7 @@ static void its_bound_may_be_as_large_as_one_likes(void **state)
 }
 
 /* LBT-01, QUEUE-20, QUEUE-39: then its room is never less. */
-static void without_a_bound_its_room_does_not_change(void **state)
+TEST(without_a_bound_its_room_does_not_change)
 {
     rota_queue *queue = make(ROTA_UNBOUNDED);
 
@@ -61,7 +61,7 @@ static void without_a_bound_its_room_does_not_change(void **state)
 }
 
 /* LBT-05, LBT-06, QUEUE-20: the bound is exact. */
-static void its_capacity_is_exact(void **state)
+TEST(its_capacity_is_exact)
 {
     for (size_t capacity = 1; capacity < MANY; capacity = 2 * capacity + 1) {
         rota_queue *queue = make(capacity);
@@ -74,7 +74,7 @@ static void its_capacity_is_exact(void **state)
 }
 
 /* GEN-10: a large bound costs nothing; elements do. */
-static void memory_is_for_what_is_in_it(void **state)
+TEST(memory_is_for_what_is_in_it)
 {
     size_t before = test_memory_bytes();
     rota_queue *queue = make(SIZE_MAX / 2);
@@ -87,7 +87,7 @@ static void memory_is_for_what_is_in_it(void **state)
 }
 
 /* QUEUE-21: each producer that goes on lets the next go on as long as there is room. */
-static void one_drain_lets_all_producers_in(void **state)
+TEST(one_drain_lets_all_producers_in)
 {
     enum { PRODUCERS = 6, CAPACITY = 4 };
     rota_queue *queue = make(CAPACITY);
@@ -107,7 +107,7 @@ static void one_drain_lets_all_producers_in(void **state)
 }
 
 /* QUEUE-07, QUEUE-21: each consumer that goes on lets the next go on as long as there are some. */
-static void elements_that_come_together_serve_all_consumers(void **state)
+TEST(elements_that_come_together_serve_all_consumers)
 {
     enum { CONSUMERS = 6 };
     rota_queue *queue = make(ROTA_UNBOUNDED);
@@ -127,7 +127,7 @@ static void elements_that_come_together_serve_all_consumers(void **state)
 }
 
 /* QUEUE-13: removal anywhere in a long queue, in one go and one by one, keeps the rest in order. */
-static void what_is_left_of_many_is_in_order(void **state)
+TEST(what_is_left_of_many_is_in_order)
 {
     rota_queue *queue = make(ROTA_UNBOUNDED);
     void *element;
@@ -146,7 +146,7 @@ static void what_is_left_of_many_is_in_order(void **state)
 }
 
 /* QUEUE-20: "insert at the tail and removal at the head do not block each other": else this hangs. */
-static void one_end_goes_on_while_the_other_is_held(void **state)
+TEST(one_end_goes_on_while_the_other_is_held)
 {
     const size_t capacities[] = {MANY, ROTA_UNBOUNDED};
 
@@ -170,22 +170,9 @@ static void one_end_goes_on_while_the_other_is_held(void **state)
     }
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(it_needs_a_capacity_and_a_place),
-        test_with_memory(its_bound_may_be_as_large_as_one_likes),
-        test_with_memory(without_a_bound_its_room_does_not_change),
-        test_with_memory(its_capacity_is_exact),
-        test_with_memory(one_end_goes_on_while_the_other_is_held),
-        test_with_memory(memory_is_for_what_is_in_it),
-        test_with_memory(one_drain_lets_all_producers_in),
-        test_with_memory(elements_that_come_together_serve_all_consumers),
-        test_with_memory(what_is_left_of_many_is_in_order),
-    };
-
-    test_memory_install();
     for (size_t i = 0; i < MANY; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -19,16 +19,15 @@ static rota_queue *queue;
 
 static int make(void **state)
 {
-    test_memory_before(state);
     return rota_priority_queue(test_compare_ranks, NULL, &queue);
 }
 
 static int unmake(void **state)
 {
-    int status = rota_queue_free(queue);
-
-    return status == ROTA_OK ? test_memory_after(state) : -1;
+    return rota_queue_free(queue);
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 /* `count` items of at most `ranks` ranks, at random. */
 static void put_random(size_t count, size_t ranks)
@@ -66,7 +65,7 @@ static void gives_in_order(size_t count)
 }
 
 /* PBT-28, GEN-02. */
-static void it_needs_an_order_and_a_place(void **state)
+TEST(it_needs_an_order_and_a_place)
 {
     rota_queue *other = TEST_UNTOUCHED;
 
@@ -77,14 +76,14 @@ static void it_needs_an_order_and_a_place(void **state)
 }
 
 /* QUEUE-25, PBT-11, PBT-13: whatever the order of insertion. */
-static void the_least_comes_first(void **state)
+TEST(the_least_comes_first)
 {
     put_random(MANY, UINT32_MAX);
     gives_in_order(MANY);
 }
 
 /* QUEUE-25: first in, first out among those of one rank. */
-static void equal_ones_come_in_the_order_of_insertion(void **state)
+TEST(equal_ones_come_in_the_order_of_insertion)
 {
     const size_t ranks[] = {1, 2, 7, 50};
 
@@ -101,7 +100,7 @@ static int compare_reversed(const void *a, const void *b, void *ctx)
 }
 
 /* PBT-03: the order is the user's, and so is ctx. */
-static void the_order_is_the_users(void **state)
+TEST(the_order_is_the_users)
 {
     atomic_size_t asked = 0;
     rota_queue *reversed = NULL;
@@ -121,7 +120,7 @@ static void the_order_is_the_users(void **state)
 }
 
 /* QUEUE-26, PBT-29: in order of removal, not of insertion. */
-static void a_drain_gives_the_least_first(void **state)
+TEST(a_drain_gives_the_least_first)
 {
     void *elements[MANY];
 
@@ -143,7 +142,7 @@ static bool is_odd(void *element, void *ctx)
 }
 
 /* QUEUE-13, PBT-22: half of them, wherever they stand. */
-static void what_is_left_is_in_order(void **state)
+TEST(what_is_left_is_in_order)
 {
     put_random(MANY, 30);
     assert_int_equal(rota_queue_remove_if(queue, is_odd, NULL), MANY / 2);
@@ -151,7 +150,7 @@ static void what_is_left_is_in_order(void **state)
 }
 
 /* QUEUE-13: one by one, at random, while others come. */
-static void any_can_be_removed_by_name(void **state)
+TEST(any_can_be_removed_by_name)
 {
     test_random random;
     size_t left = MANY;
@@ -170,7 +169,7 @@ static void any_can_be_removed_by_name(void **state)
 }
 
 /* QUEUE-03: the same pointer many times, removed by name as often as it is there. */
-static void the_same_one_can_be_removed_as_often_as_it_is_in(void **state)
+TEST(the_same_one_can_be_removed_as_often_as_it_is_in)
 {
     put_random(50, 10);
     for (size_t i = 0; i < 20; i++)
@@ -186,7 +185,7 @@ static void the_same_one_can_be_removed_as_often_as_it_is_in(void **state)
 }
 
 /* QUEUE-12: the order of visiting is that of insertion, and visiting changes nothing. */
-static void each_shows_them_in_the_order_of_insertion(void **state)
+TEST(each_shows_them_in_the_order_of_insertion)
 {
     static test_shown shown;
     size_t at = 0;
@@ -213,7 +212,7 @@ static void count_item(void *element, void *ctx)
 }
 
 /* An order that contradicts itself is no order, but nothing is lost, doubled or broken. */
-static void without_a_real_order_nothing_is_lost(void **state)
+TEST(without_a_real_order_nothing_is_lost)
 {
     test_random random;
     rota_queue *mad = NULL;
@@ -267,7 +266,7 @@ static struct item *shuffled_items(test_random *random, struct item **order[])
  * Removal by name costs about as much as one from the front: a few comparisons. If each looked at
  * all the others, the test would not end in time.
  */
-static void removal_by_name_is_as_cheap_among_many_as_among_few(void **state)
+TEST(removal_by_name_is_as_cheap_among_many_as_among_few)
 {
     test_random random;
     struct item **order;
@@ -287,26 +286,4 @@ static void removal_by_name_is_as_cheap_among_many_as_among_few(void **state)
     assert_ok(rota_queue_free(many));
     free(order);
     free(all);
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(it_needs_an_order_and_a_place),
-        with_queue(the_least_comes_first),
-        with_queue(equal_ones_come_in_the_order_of_insertion),
-        with_queue(the_order_is_the_users),
-        with_queue(a_drain_gives_the_least_first),
-        with_queue(what_is_left_is_in_order),
-        with_queue(any_can_be_removed_by_name),
-        with_queue(the_same_one_can_be_removed_as_often_as_it_is_in),
-        with_queue(each_shows_them_in_the_order_of_insertion),
-        with_queue(without_a_real_order_nothing_is_lost),
-        with_queue(removal_by_name_is_as_cheap_among_many_as_among_few),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,6 @@ static rota_queue *queue;
 
 static int make(void **state)
 {
-    test_memory_before(state);
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
     return rota_transfer_queue(&queue);
@@ -26,8 +25,10 @@ static int unmake(void **state)
     int status = rota_queue_free(queue);
 
     test_clock_remove();
-    return status == ROTA_OK && !rota_interrupted() ? test_memory_after(state) : -1;
+    return status == ROTA_OK && !rota_interrupted() ? 0 : -1;
 }
+
+TEST_FIXTURE(.setup = make, .teardown = unmake);
 
 static void put(size_t i)
 {
@@ -58,7 +59,7 @@ static void is_empty(void)
 }
 
 /* GEN-02. */
-static void it_needs_a_place(void **state)
+TEST(it_needs_a_place)
 {
     assert_status(rota_transfer_queue(NULL), ROTA_EINVAL);
 }
@@ -66,7 +67,7 @@ static void it_needs_a_place(void **state)
 /* -- To a consumer that waits ------------------------------------------------------------- */
 
 /* LTT-36, LTT-37, QUEUE-35, QUEUE-37: at once, with any timeout, also when interrupted. */
-static void who_waits_gets_it_at_once(void **state)
+TEST(who_waits_gets_it_at_once)
 {
     test_queue_call *const giving[] = {test_try_transfer, test_transfer, test_transfer,
                                        test_transfer, test_transfer};
@@ -87,7 +88,7 @@ static void who_waits_gets_it_at_once(void **state)
 }
 
 /* LTT-35, QUEUE-35, QUEUE-39: nobody waits, and nothing is left behind. */
-static void it_is_not_given_to_nobody(void **state)
+TEST(it_is_not_given_to_nobody)
 {
     const rota_ns no_time[] = {0, -1, INT64_MIN};
 
@@ -104,7 +105,7 @@ static void it_is_not_given_to_nobody(void **state)
 }
 
 /* QUEUE-35, QUEUE-37: each of several consumers once, none twice. */
-static void as_many_can_be_given_as_wait(void **state)
+TEST(as_many_can_be_given_as_wait)
 {
     test_caller consumers[3];
     unsigned got[3] = {0};
@@ -123,7 +124,7 @@ static void as_many_can_be_given_as_wait(void **state)
 }
 
 /* QUEUE-35: an element that was put serves the consumer, so that there is nobody to give to. */
-static void who_is_served_by_a_put_waits_no_more(void **state)
+TEST(who_is_served_by_a_put_waits_no_more)
 {
     test_caller consumer;
 
@@ -152,7 +153,7 @@ static void taken_by(test_queue_call *call)
 }
 
 /* LTT-31, LTT-34, QUEUE-35: until a consumer has it, however it takes it. */
-static void a_transfer_waits_until_its_element_is_taken(void **state)
+TEST(a_transfer_waits_until_its_element_is_taken)
 {
     taken_by(test_take);
     taken_by(test_poll);
@@ -160,7 +161,7 @@ static void a_transfer_waits_until_its_element_is_taken(void **state)
 }
 
 /* QUEUE-36: in every way of looking, in its place. */
-static void what_is_being_transferred_is_in_the_queue(void **state)
+TEST(what_is_being_transferred_is_in_the_queue)
 {
     test_caller giver;
     test_shown shown = {.count = 0};
@@ -185,7 +186,7 @@ static void what_is_being_transferred_is_in_the_queue(void **state)
 }
 
 /* QUEUE-36: several transfers and puts leave in the order in which they came. */
-static void transfers_keep_their_place(void **state)
+TEST(transfers_keep_their_place)
 {
     test_caller givers[CELLS / 2];
 
@@ -238,7 +239,7 @@ static void by_drain(void)
 }
 
 /* QUEUE-36, QUEUE-39: whoever removes it has it, so the transfer is done. */
-static void a_transfer_ends_when_its_element_is_removed(void **state)
+TEST(a_transfer_ends_when_its_element_is_removed)
 {
     void (*const ways[])(void) = {by_name, by_condition, all_of_them, by_drain};
 
@@ -256,7 +257,7 @@ static void a_transfer_ends_when_its_element_is_removed(void **state)
 /* -- A transfer that gives up ------------------------------------------------------------- */
 
 /* LTT-38, INT-04, INT-05: with any timeout; nothing is left in the queue. */
-static void an_interrupted_transfer_does_not_wait(void **state)
+TEST(an_interrupted_transfer_does_not_wait)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1), 1, 0, -1, INT64_MIN};
 
@@ -272,7 +273,7 @@ static void an_interrupted_transfer_does_not_wait(void **state)
 }
 
 /* QUEUE-13, QUEUE-35: out of the queue again, from its place between others. */
-static void a_transfer_that_is_interrupted_takes_its_element_back(void **state)
+TEST(a_transfer_that_is_interrupted_takes_its_element_back)
 {
     test_caller givers[3];
 
@@ -294,7 +295,7 @@ static void a_transfer_that_is_interrupted_takes_its_element_back(void **state)
 }
 
 /* QUEUE-13, QUEUE-36: what is removed before them does not confuse those that wait. */
-static void each_transfer_ends_with_its_own_element(void **state)
+TEST(each_transfer_ends_with_its_own_element)
 {
     test_caller givers[2];
 
@@ -315,7 +316,7 @@ static void each_transfer_ends_with_its_own_element(void **state)
 }
 
 /* LTT-39, LTT-41, GEN-06: not a nanosecond early; what was there before is there still. */
-static void a_transfer_gives_up_on_time(void **state)
+TEST(a_transfer_gives_up_on_time)
 {
     test_caller giver;
 
@@ -337,7 +338,7 @@ static void a_transfer_gives_up_on_time(void **state)
 }
 
 /* LTT-39, GEN-06: by the real clock. */
-static void a_transfer_gives_up_not_early(void **state)
+TEST(a_transfer_gives_up_not_early)
 {
     rota_ns start = rota_now();
 
@@ -347,7 +348,7 @@ static void a_transfer_gives_up_not_early(void **state)
 }
 
 /* The first, the last and the only one in the queue give up, and it works on. */
-static void the_queue_works_on_after_transfers_that_gave_up(void **state)
+TEST(the_queue_works_on_after_transfers_that_gave_up)
 {
     test_caller givers[3];
 
@@ -367,7 +368,7 @@ static void the_queue_works_on_after_transfers_that_gave_up(void **state)
 }
 
 /* The same element may be transferred twice at once; each transfer has its own. */
-static void the_same_element_may_be_transferred_twice(void **state)
+TEST(the_same_element_may_be_transferred_twice)
 {
     test_caller givers[2];
 
@@ -385,7 +386,7 @@ static void the_same_element_may_be_transferred_twice(void **state)
 /* -- The end ------------------------------------------------------------------------------ */
 
 /* EBUSY; when the transfer is over it can be freed. */
-static void it_is_not_freed_while_a_transfer_waits(void **state)
+TEST(it_is_not_freed_while_a_transfer_waits)
 {
     test_caller giver;
 
@@ -406,7 +407,7 @@ static bool is_contended(void *lock)
 }
 
 /* Its time is up while a consumer, who has the lock, takes its element: LTT-37. */
-static void a_transfer_whose_element_is_taken_as_it_gives_up_was_one(void **state)
+TEST(a_transfer_whose_element_is_taken_as_it_gives_up_was_one)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     test_caller giver;
@@ -421,33 +422,4 @@ static void a_transfer_whose_element_is_taken_as_it_gives_up_was_one(void **stat
     rota__mutex_unlock(&fifo->front.lock);
     test_caller_ends(&giver, ROTA_OK, &cells[0]);
     gives(0);
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, make, unmake)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(it_needs_a_place),
-        with_queue(who_waits_gets_it_at_once),
-        with_queue(it_is_not_given_to_nobody),
-        with_queue(as_many_can_be_given_as_wait),
-        with_queue(who_is_served_by_a_put_waits_no_more),
-        with_queue(a_transfer_waits_until_its_element_is_taken),
-        with_queue(what_is_being_transferred_is_in_the_queue),
-        with_queue(transfers_keep_their_place),
-        with_queue(a_transfer_ends_when_its_element_is_removed),
-        with_queue(an_interrupted_transfer_does_not_wait),
-        with_queue(a_transfer_that_is_interrupted_takes_its_element_back),
-        with_queue(each_transfer_ends_with_its_own_element),
-        with_queue(a_transfer_gives_up_on_time),
-        with_queue(a_transfer_gives_up_not_early),
-        with_queue(a_transfer_whose_element_is_taken_as_it_gives_up_was_one),
-        with_queue(the_queue_works_on_after_transfers_that_gave_up),
-        with_queue(the_same_element_may_be_transferred_twice),
-        with_queue(it_is_not_freed_while_a_transfer_waits),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
