@@ -117,7 +117,7 @@ static rota_future *submit(void *gate)
 }
 
 /* GEN-09 */
-static void what_is_called_around_a_task_may_use_the_pool(void **state)
+TEST(what_is_called_around_a_task_may_use_the_pool)
 {
     rota_future *future, *follows;
     test_gate gate;
@@ -144,7 +144,7 @@ static void what_is_called_around_a_task_may_use_the_pool(void **state)
 }
 
 /* GEN-09, OWN-04: however it comes to that. */
-static void what_is_called_instead_of_a_task_may_use_the_pool(void **state)
+TEST(what_is_called_instead_of_a_task_may_use_the_pool)
 {
     rota_future *running, *queued;
     test_gate gate;
@@ -173,15 +173,4 @@ static void what_is_called_instead_of_a_task_may_use_the_pool(void **state)
     rota_future_unref(running);
     assert_ok(rota_close(pool));
     assert_int_equal(calls.ends, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_is_called_around_a_task_may_use_the_pool),
-        test_with_memory(what_is_called_instead_of_a_task_may_use_the_pool),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,14 +12,14 @@ static const rota_executor_state states[] = {ROTA_RUNNING, ROTA_SHUTDOWN, ROTA_S
 enum { STATES = sizeof states / sizeof states[0] };
 
 /* POOL-02 */
-static void the_states_are_in_order(void **state)
+TEST(the_states_are_in_order)
 {
     for (int i = 1; i < STATES; i++)
         assert_true(states[i - 1] < states[i]);
 }
 
 /* POOL-01, POOL-05: neither spills into the other, up to the most there can be. */
-static void state_and_workers_share_a_word(void **state)
+TEST(state_and_workers_share_a_word)
 {
     static const uint32_t counts[] = {0, 1, 1000, ROTA__MOST_WORKERS - 1, ROTA__MOST_WORKERS};
 
@@ -34,7 +34,7 @@ static void state_and_workers_share_a_word(void **state)
 }
 
 /* POOL-01: who has seen the one, and not that the other has changed, changes nothing. */
-static void both_change_together(void **state)
+TEST(both_change_together)
 {
     rota__ctl ctl = {0};
     uint32_t seen = rota__ctl_load(&ctl);
@@ -51,7 +51,7 @@ static void both_change_together(void **state)
 }
 
 /* POOL-03 */
-static void the_state_only_grows(void **state)
+TEST(the_state_only_grows)
 {
     for (int from = 0; from < STATES; from++) {
         for (int to = 0; to < STATES; to++) {
@@ -72,7 +72,7 @@ static void starts(rota_executor *pool, unsigned expected)
 }
 
 /* POOL-26: after a shutdown for what is still queued, after a stop for nothing. */
-static void who_is_counted_in_depends_on_the_state(void **state)
+TEST(who_is_counted_in_depends_on_the_state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 4});
     test_gate gate, queued;
@@ -95,18 +95,4 @@ static void who_is_counted_in_depends_on_the_state(void **state)
     test_gate_open(&gate);
     test_gate_open(&queued);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_states_are_in_order),
-        cmocka_unit_test(state_and_workers_share_a_word),
-        cmocka_unit_test(both_change_together),
-        cmocka_unit_test(the_state_only_grows),
-        test_with_memory(who_is_counted_in_depends_on_the_state),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

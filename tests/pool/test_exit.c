@@ -30,15 +30,8 @@ static void leave_with_pools_at_work(void *arg)
 
 /* FACT-11: with threads that sleep, run and wait for work; again and again, as they are all
    over the place. */
-static void the_process_may_end_without_a_shutdown(void **state)
+TEST(the_process_may_end_without_a_shutdown)
 {
     for (int round = 0; round < 20; round++)
         assert_int_equal(test_in_child(leave_with_pools_at_work, NULL), STATUS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_process_may_end_without_a_shutdown)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void *look(void *arg)
 }
 
 /* TPE-02, TPE-05, TPE-17 */
-static void a_task_sees_itself_active_and_not_completed(void **state)
+TEST(a_task_sees_itself_active_and_not_completed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     struct inside inside = {.pool = pool};
@@ -44,7 +44,7 @@ static void a_task_sees_itself_active_and_not_completed(void **state)
 }
 
 /* POOL-46, POOL-48 */
-static void what_runs_and_what_is_queued_add_up_to_what_was_submitted(void **state)
+TEST(what_runs_and_what_is_queued_add_up_to_what_was_submitted)
 {
     rota_executor *pool = test_small_pool(2, 3, 4);
     test_gate gate;
@@ -79,7 +79,7 @@ static void *end_thread(void *arg)
 }
 
 /* POOL-48, GEN-14 */
-static void completed_counts_every_task_that_had_its_turn(void **state)
+TEST(completed_counts_every_task_that_had_its_turn)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *cancelled;
@@ -104,7 +104,7 @@ static void completed_counts_every_task_that_had_its_turn(void **state)
 }
 
 /* POOL-48, as section 0 has it: submitted never falls. */
-static void what_is_taken_out_of_the_queue_stays_submitted(void **state)
+TEST(what_is_taken_out_of_the_queue_stays_submitted)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *futures[4];
@@ -132,7 +132,7 @@ static void what_is_taken_out_of_the_queue_stays_submitted(void **state)
 }
 
 /* POOL-46, POOL-47 */
-static void the_largest_number_of_threads_never_falls(void **state)
+TEST(the_largest_number_of_threads_never_falls)
 {
     rota_executor *pool =
         test_pool((rota_pool_options){.max_threads = 4, .keep_alive = 1, .queue = test_handoff()});
@@ -198,7 +198,7 @@ static void compare(struct traffic *traffic, const rota_pool_stats *last, rota_p
     assert_true(now->queued <= 16);
 }
 
-static void figures_never_fall_and_are_never_too_high(void **state)
+TEST(figures_never_fall_and_are_never_too_high)
 {
     struct traffic traffic = {.pool = test_small_pool(1, 3, 16)};
     test_thread *threads[SUBMITTERS];
@@ -225,7 +225,7 @@ static void figures_never_fall_and_are_never_too_high(void **state)
 /* -- A line for logs ---------------------------------------------------------------------- */
 
 /* GEN-16: as snprintf. */
-static void describe_fits_its_line_into_any_space(void **state)
+TEST(describe_fits_its_line_into_any_space)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
     char line[256], cut[256];
@@ -245,7 +245,7 @@ static void describe_fits_its_line_into_any_space(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void describe_tells_one_state_from_another(void **state)
+TEST(describe_tells_one_state_from_another)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     char lines[3][256];
@@ -265,7 +265,7 @@ static void describe_tells_one_state_from_another(void **state)
 }
 
 /* GEN-02 */
-static void what_is_no_pool_has_no_figures(void **state)
+TEST(what_is_no_pool_has_no_figures)
 {
     rota_pool_stats stats = {.threads = 99};
     rota_executor *executor;
@@ -276,22 +276,4 @@ static void what_is_no_pool_has_no_figures(void **state)
     assert_status(rota_pool_stats_get(executor, NULL), ROTA_EINVAL);
     assert_int_equal(stats.threads, 99);
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_task_sees_itself_active_and_not_completed),
-        test_with_memory(what_runs_and_what_is_queued_add_up_to_what_was_submitted),
-        test_with_memory(completed_counts_every_task_that_had_its_turn),
-        test_with_memory(what_is_taken_out_of_the_queue_stays_submitted),
-        test_with_memory(the_largest_number_of_threads_never_falls),
-        test_with_memory(figures_never_fall_and_are_never_too_high),
-        test_with_memory(describe_fits_its_line_into_any_space),
-        test_with_memory(describe_tells_one_state_from_another),
-        test_with_memory(what_is_no_pool_has_no_figures),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void be_the_child(void *pool)
 
 /* -- Forks -------------------------------------------------------------------------------- */
 
-static void a_child_of_an_idle_pool_finds_it_ended(void **state)
+TEST(a_child_of_an_idle_pool_finds_it_ended)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     unsigned started;
@@ -100,7 +100,7 @@ static void a_child_of_an_idle_pool_finds_it_ended(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on(void **state)
+TEST(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -130,7 +130,7 @@ static void free_it(void *arg)
     test_check(rota_executor_free(arg) == ROTA_OK);
 }
 
-static void a_child_may_end_it_in_every_way(void **state)
+TEST(a_child_may_end_it_in_every_way)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate;
@@ -160,7 +160,7 @@ static void submit_on_and_on(void *arg)
 }
 
 /* pool.P6: whatever lock was held at that moment. */
-static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
+TEST(a_child_is_not_held_up_by_locks_that_others_held)
 {
     struct traffic traffic = {.pool = test_small_pool(2, 3, 8)};
     test_thread *thread = test_thread_start(submit_on_and_on, &traffic);
@@ -190,7 +190,7 @@ static void *fork_inside(void *arg)
     return NULL;
 }
 
-static void a_child_of_a_task_finds_the_pool_ended(void **state)
+TEST(a_child_of_a_task_finds_the_pool_ended)
 {
     struct inside inside = {.pool = test_pool((rota_pool_options){.core_threads = 2}),
                             .status = 77};
@@ -213,7 +213,7 @@ static void *fork_and_return(void *arg)
     return NULL;
 }
 
-static void in_a_child_a_task_that_returns_ends_its_thread(void **state)
+TEST(in_a_child_a_task_that_returns_ends_its_thread)
 {
     struct inside inside = {.pool = test_pool((rota_pool_options){.core_threads = 1}),
                             .status = 77};
@@ -236,7 +236,7 @@ static void *fork_as_a_stranger(void *arg)
 }
 
 /* By a thread that has never called the library. */
-static void a_child_of_a_stranger_finds_the_pool_ended(void **state)
+TEST(a_child_of_a_stranger_finds_the_pool_ended)
 {
     struct inside inside = {.pool = test_pool((rota_pool_options){.core_threads = 1}),
                             .status = 77};
@@ -248,20 +248,7 @@ static void a_child_of_a_stranger_finds_the_pool_ended(void **state)
     assert_int_equal(inside.status, 0);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_child_of_an_idle_pool_finds_it_ended),
-        test_with_memory(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on),
-        test_with_memory(a_child_may_end_it_in_every_way),
-        test_with_memory(a_child_is_not_held_up_by_locks_that_others_held),
-        test_with_memory(a_child_of_a_task_finds_the_pool_ended),
-        test_with_memory(in_a_child_a_task_that_returns_ends_its_thread),
-        test_with_memory(a_child_of_a_stranger_finds_the_pool_ended),
-    };
-
-    test_memory_install();
-    if (!TEST_FORKS_ARE_FOLLOWED)
-        return 0;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return TEST_FORKS_ARE_FOLLOWED;
 }

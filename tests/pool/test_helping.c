@@ -83,7 +83,7 @@ static void ran_the_third_alone(const struct family *family)
 }
 
 /* Fault 13 */
-static void a_worker_that_gets_a_queued_task_runs_that_one_and_no_other(void **state)
+TEST(a_worker_that_gets_a_queued_task_runs_that_one_and_no_other)
 {
     struct family family;
 
@@ -99,7 +99,7 @@ static void get_with_no_time(struct family *family)
     family->status = rota_future_get_timed(family->children[2], 0, &family->result);
 }
 
-static void with_a_timeout_of_zero_nothing_is_run(void **state)
+TEST(with_a_timeout_of_zero_nothing_is_run)
 {
     struct family family;
 
@@ -115,7 +115,7 @@ static void invoke_all(struct family *family)
         rota_invoke_all(family->pool, family->calls, CHILDREN, ROTA_FOREVER, family->children);
 }
 
-static void a_worker_that_invokes_all_runs_them_itself(void **state)
+TEST(a_worker_that_invokes_all_runs_them_itself)
 {
     struct family family;
 
@@ -131,7 +131,7 @@ static void invoke_any(struct family *family)
         rota_invoke_any(family->pool, family->calls, CHILDREN, ROTA_FOREVER, &family->children[0]);
 }
 
-static void a_worker_that_invokes_any_runs_one_itself(void **state)
+TEST(a_worker_that_invokes_any_runs_one_itself)
 {
     struct family family;
 
@@ -173,7 +173,7 @@ static void poll_completed_with_no_time(struct family *family)
     take_from_completion(family, 0);
 }
 
-static void a_worker_that_takes_from_a_completion_runs_what_is_in_that(void **state)
+TEST(a_worker_that_takes_from_a_completion_runs_what_is_in_that)
 {
     struct family family;
 
@@ -211,7 +211,7 @@ static void *nest(void *arg)
     return (void *)((uintptr_t)result + 1);
 }
 
-static void nested_submits_never_wait_for_themselves(void **state)
+TEST(nested_submits_never_wait_for_themselves)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct level top = {pool, 100};
@@ -236,7 +236,7 @@ static void get_with_some_time(struct family *family)
 }
 
 /* Section 0, fault 13: "with strict_wait timed get times out". */
-static void with_strict_wait_a_worker_just_waits(void **state)
+TEST(with_strict_wait_a_worker_just_waits)
 {
     struct family family;
 
@@ -270,7 +270,7 @@ static void *get_elsewhere(void *arg)
     return NULL;
 }
 
-static void a_worker_does_not_run_the_tasks_of_another_pool(void **state)
+TEST(a_worker_does_not_run_the_tasks_of_another_pool)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct visitor visitor = {.other = test_pool((rota_pool_options){.core_threads = 1})};
@@ -314,7 +314,7 @@ static void *get_itself(void *arg)
 }
 
 /* Fault 12, section 0 */
-static void a_task_cannot_wait_for_itself_nor_for_one_it_runs_inside_of(void **state)
+TEST(a_task_cannot_wait_for_itself_nor_for_one_it_runs_inside_of)
 {
     struct circle circle = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
 
@@ -372,7 +372,7 @@ static void interrupt_one(struct flags *flags, bool the_inner)
 }
 
 /* INT-01, INT-08 */
-static void the_waiting_task_and_the_one_it_runs_have_flags_of_their_own(void **state)
+TEST(the_waiting_task_and_the_one_it_runs_have_flags_of_their_own)
 {
     struct flags flags;
 
@@ -392,7 +392,7 @@ static rota_ns due_in_an_hour(const void *task, void *ctx)
 }
 
 /* "Never a task that is not due." */
-static void a_worker_runs_nothing_before_it_is_due(void **state)
+TEST(a_worker_runs_nothing_before_it_is_due)
 {
     rota_pool_options options = {.core_threads = 1};
     struct family family;
@@ -411,24 +411,4 @@ static void a_worker_runs_nothing_before_it_is_due(void **state)
         rota_future_unref(family.children[i]);
     assert_status(family.status, ROTA_ETIMEDOUT);
     assert_int_equal(family.journal.count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_worker_that_gets_a_queued_task_runs_that_one_and_no_other),
-        test_with_memory(with_a_timeout_of_zero_nothing_is_run),
-        test_with_memory(a_worker_that_invokes_all_runs_them_itself),
-        test_with_memory(a_worker_that_invokes_any_runs_one_itself),
-        test_with_memory(a_worker_that_takes_from_a_completion_runs_what_is_in_that),
-        test_with_memory(nested_submits_never_wait_for_themselves),
-        test_with_memory(with_strict_wait_a_worker_just_waits),
-        test_with_memory(a_worker_does_not_run_the_tasks_of_another_pool),
-        test_with_memory(a_task_cannot_wait_for_itself_nor_for_one_it_runs_inside_of),
-        test_with_memory(the_waiting_task_and_the_one_it_runs_have_flags_of_their_own),
-        test_with_memory(a_worker_runs_nothing_before_it_is_due),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

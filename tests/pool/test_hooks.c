@@ -96,7 +96,7 @@ static void *look_at_log(void *arg)
 }
 
 /* POOL-34, TPE-46 */
-static void the_hooks_run_around_each_task_on_its_thread(void **state)
+TEST(the_hooks_run_around_each_task_on_its_thread)
 {
     struct log log;
     rota_executor *pool = logged_pool(&log);
@@ -119,7 +119,7 @@ static void the_hooks_run_around_each_task_on_its_thread(void **state)
 }
 
 /* POOL-34 */
-static void a_task_without_a_future_has_none_in_the_hooks(void **state)
+TEST(a_task_without_a_future_has_none_in_the_hooks)
 {
     struct log log;
     rota_executor *pool = logged_pool(&log);
@@ -139,7 +139,7 @@ static void assert_ended(const struct log *log, unsigned i, int status, int erro
 }
 
 /* POOL-33, as section 0 has it. */
-static void after_execute_is_told_how_the_task_ended(void **state)
+TEST(after_execute_is_told_how_the_task_ended)
 {
     int codes[] = {41, -42};
     struct log log;
@@ -165,7 +165,7 @@ static void after_execute_is_told_how_the_task_ended(void **state)
 }
 
 /* POOL-48: what was cancelled when its turn came is completed, too. */
-static void of_a_cancelled_task_after_execute_is_told_so(void **state)
+TEST(of_a_cancelled_task_after_execute_is_told_so)
 {
     struct log log;
     rota_executor *pool = logged_pool(&log);
@@ -192,7 +192,7 @@ static void of_a_cancelled_task_after_execute_is_told_so(void **state)
 }
 
 /* INT-07, INT-08: cancel_now interrupts the task, and the hooks do not see it. */
-static void hooks_do_not_see_the_interrupt_of_a_task(void **state)
+TEST(hooks_do_not_see_the_interrupt_of_a_task)
 {
     struct log log;
     rota_executor *pool = logged_pool(&log);
@@ -216,7 +216,7 @@ static void fail_in_hook(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* GEN-17: "outside a task it does nothing". */
-static void a_hook_cannot_fail_a_task(void **state)
+TEST(a_hook_cannot_fail_a_task)
 {
     rota_executor *pool = test_pool(
         (rota_pool_options){.core_threads = 1, .hooks = {.before_execute = fail_in_hook}});
@@ -240,7 +240,7 @@ static void submit_in_hook(rota_executor *ex, rota_task *task, int status, int e
 }
 
 /* GEN-09 */
-static void a_hook_may_call_the_pool(void **state)
+TEST(a_hook_may_call_the_pool)
 {
     atomic_uint counts[2] = {5, 0}; /* left, runs */
     rota_executor *pool = test_pool((rota_pool_options){
@@ -259,7 +259,7 @@ static void end_in_hook(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* GEN-14 */
-static void a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replaced(void **state)
+TEST(a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replaced)
 {
     atomic_bool first = true;
     rota_executor *pool = test_pool((rota_pool_options){
@@ -310,7 +310,7 @@ static void ends_after_each(rota_hooks hooks)
 }
 
 /* GEN-14, POOL-48: it has had its turn, is counted and let go of; and the worker is replaced. */
-static void a_hook_after_a_task_may_end_the_thread(void **state)
+TEST(a_hook_after_a_task_may_end_the_thread)
 {
     ends_after_each((rota_hooks){.after_execute = end_after});
     ends_after_each((rota_hooks){.unobserved_failure = end_when_told});
@@ -319,7 +319,7 @@ static void a_hook_after_a_task_may_end_the_thread(void **state)
 /* -- Failures that nobody sees ------------------------------------------------------------ */
 
 /* POOL-32 */
-static void a_failure_of_a_task_without_a_future_is_told_once(void **state)
+TEST(a_failure_of_a_task_without_a_future_is_told_once)
 {
     int codes[] = {7, 8};
     struct log log;
@@ -345,7 +345,7 @@ static void *interrupt_self_and_fail(void *arg)
 }
 
 /* POOL-32: on the thread of the task, whose interrupt goes with it. */
-static void a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task(void **state)
+TEST(a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task)
 {
     int code = 7;
     struct log log;
@@ -360,7 +360,7 @@ static void a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task(vo
 }
 
 /* POOL-32: nobody holds it, from the beginning or since. */
-static void a_failure_is_told_when_nobody_holds_the_future(void **state)
+TEST(a_failure_is_told_when_nobody_holds_the_future)
 {
     int code = 9;
     struct log log;
@@ -380,7 +380,7 @@ static void a_failure_is_told_when_nobody_holds_the_future(void **state)
 }
 
 /* POOL-33 */
-static void a_failure_that_a_holder_can_see_is_not_told(void **state)
+TEST(a_failure_that_a_holder_can_see_is_not_told)
 {
     int code = 9;
     struct log log;
@@ -396,7 +396,7 @@ static void a_failure_that_a_holder_can_see_is_not_told(void **state)
 }
 
 /* POOL-31, as section 0 has it: nothing was unwound. */
-static void a_failure_does_not_end_the_worker(void **state)
+TEST(a_failure_does_not_end_the_worker)
 {
     int code = 1;
     struct log log;
@@ -414,7 +414,7 @@ static void count_failure(rota_executor *ex, const rota_call *call, int error, v
     atomic_fetch_add((atomic_uint *)ctx, 1);
 }
 
-static void unobserved_failure_works_without_the_other_hooks(void **state)
+TEST(unobserved_failure_works_without_the_other_hooks)
 {
     atomic_uint failures = 0;
     int code = 1;
@@ -435,7 +435,7 @@ static void count_end(rota_executor *ex, void *ctx)
 }
 
 /* POOL-36, RTP-10 */
-static void terminated_is_called_once_however_often_the_pool_is_shut_down(void **state)
+TEST(terminated_is_called_once_however_often_the_pool_is_shut_down)
 {
     atomic_uint ends = 0;
     atomic_uint runs = 0;
@@ -451,29 +451,4 @@ static void terminated_is_called_once_however_often_the_pool_is_shut_down(void *
         assert_ok(rota_close(pool));
         assert_int_equal(ends, i);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_hooks_run_around_each_task_on_its_thread),
-        test_with_memory(a_task_without_a_future_has_none_in_the_hooks),
-        test_with_memory(after_execute_is_told_how_the_task_ended),
-        test_with_memory(of_a_cancelled_task_after_execute_is_told_so),
-        test_with_memory(hooks_do_not_see_the_interrupt_of_a_task),
-        test_with_memory(a_hook_cannot_fail_a_task),
-        test_with_memory(a_hook_may_call_the_pool),
-        test_with_memory(a_task_whose_hook_ends_the_thread_is_cancelled_and_the_worker_replaced),
-        test_with_memory(a_hook_after_a_task_may_end_the_thread),
-        test_with_memory(a_failure_of_a_task_without_a_future_is_told_once),
-        test_with_memory(a_failure_is_told_on_the_worker_without_the_interrupt_of_the_task),
-        test_with_memory(a_failure_is_told_when_nobody_holds_the_future),
-        test_with_memory(a_failure_that_a_holder_can_see_is_not_told),
-        test_with_memory(a_failure_does_not_end_the_worker),
-        test_with_memory(unobserved_failure_works_without_the_other_hooks),
-        test_with_memory(terminated_is_called_once_however_often_the_pool_is_shut_down),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void show(void *element, void *ctx)
 }
 
 /* TPE-23, POOL-50 */
-static void the_queue_holds_what_is_queued_and_not_what_runs(void **state)
+TEST(the_queue_holds_what_is_queued_and_not_what_runs)
 {
     struct shown shown = {.count = 0};
     struct queued queued;
@@ -76,7 +76,7 @@ static void the_queue_holds_what_is_queued_and_not_what_runs(void **state)
 }
 
 /* OWN-12 */
-static void the_queue_that_was_given_is_the_one_that_is_lent(void **state)
+TEST(the_queue_that_was_given_is_the_one_that_is_lent)
 {
     rota_queue *queue = test_array(3);
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .queue = queue});
@@ -88,7 +88,7 @@ static void the_queue_that_was_given_is_the_one_that_is_lent(void **state)
 /* -- Removing by name --------------------------------------------------------------------- */
 
 /* TPE-24, POOL-51 */
-static void a_queued_task_can_be_removed_once_and_then_never_runs(void **state)
+TEST(a_queued_task_can_be_removed_once_and_then_never_runs)
 {
     struct queued queued;
 
@@ -104,7 +104,7 @@ static void a_queued_task_can_be_removed_once_and_then_never_runs(void **state)
 }
 
 /* POOL-51 */
-static void what_runs_is_done_or_is_elsewhere_cannot_be_removed(void **state)
+TEST(what_runs_is_done_or_is_elsewhere_cannot_be_removed)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     struct queued queued;
@@ -124,7 +124,7 @@ static void what_runs_is_done_or_is_elsewhere_cannot_be_removed(void **state)
     assert_ran(&queued, (const unsigned[]){1, 1, 1, 1});
 }
 
-static void a_task_that_has_run_cannot_be_removed(void **state)
+TEST(a_task_that_has_run_cannot_be_removed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -139,7 +139,7 @@ static void a_task_that_has_run_cannot_be_removed(void **state)
 }
 
 /* POOL-51, OWN-09 */
-static void who_waits_for_a_task_that_is_removed_is_told(void **state)
+TEST(who_waits_for_a_task_that_is_removed_is_told)
 {
     struct queued queued;
     test_getter getter;
@@ -152,7 +152,7 @@ static void who_waits_for_a_task_that_is_removed_is_told(void **state)
 }
 
 /* POOL-62: removing a cancelled one only lets go of it. */
-static void a_cancelled_task_can_be_removed_and_is_discarded_once(void **state)
+TEST(a_cancelled_task_can_be_removed_and_is_discarded_once)
 {
     struct queued queued;
 
@@ -167,7 +167,7 @@ static void a_cancelled_task_can_be_removed_and_is_discarded_once(void **state)
 /* -- Purging ------------------------------------------------------------------------------ */
 
 /* POOL-51, POOL-62 */
-static void purge_takes_out_what_was_cancelled_and_nothing_else(void **state)
+TEST(purge_takes_out_what_was_cancelled_and_nothing_else)
 {
     atomic_uint runs = 0;
     struct queued queued;
@@ -187,7 +187,7 @@ static void purge_takes_out_what_was_cancelled_and_nothing_else(void **state)
 }
 
 /* POOL-62, POOL-48 */
-static void without_a_purge_a_cancelled_task_stays_until_its_turn(void **state)
+TEST(without_a_purge_a_cancelled_task_stays_until_its_turn)
 {
     struct queued queued;
 
@@ -226,7 +226,7 @@ static rota_executor *waiting_pool(rota_future **future)
 }
 
 /* POOL-51: "both re-check termination". */
-static void a_pool_ends_when_the_last_it_waited_for_is_removed(void **state)
+TEST(a_pool_ends_when_the_last_it_waited_for_is_removed)
 {
     rota_future *future;
     rota_executor *pool = waiting_pool(&future);
@@ -237,7 +237,7 @@ static void a_pool_ends_when_the_last_it_waited_for_is_removed(void **state)
     assert_ok(rota_executor_free(pool));
 }
 
-static void a_pool_ends_when_the_last_it_waited_for_is_purged(void **state)
+TEST(a_pool_ends_when_the_last_it_waited_for_is_purged)
 {
     rota_future *future;
     rota_executor *pool = waiting_pool(&future);
@@ -250,7 +250,7 @@ static void a_pool_ends_when_the_last_it_waited_for_is_purged(void **state)
 }
 
 /* GEN-02 */
-static void what_is_no_pool_has_no_queue(void **state)
+TEST(what_is_no_pool_has_no_queue)
 {
     rota_executor *executor;
     rota_future *promise;
@@ -264,25 +264,4 @@ static void what_is_no_pool_has_no_queue(void **state)
     assert_int_equal(rota_pool_purge(NULL), 0);
     rota_future_unref(promise);
     assert_ok(rota_close(executor));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_queue_holds_what_is_queued_and_not_what_runs),
-        test_with_memory(the_queue_that_was_given_is_the_one_that_is_lent),
-        test_with_memory(a_queued_task_can_be_removed_once_and_then_never_runs),
-        test_with_memory(what_runs_is_done_or_is_elsewhere_cannot_be_removed),
-        test_with_memory(a_task_that_has_run_cannot_be_removed),
-        test_with_memory(who_waits_for_a_task_that_is_removed_is_told),
-        test_with_memory(a_cancelled_task_can_be_removed_and_is_discarded_once),
-        test_with_memory(purge_takes_out_what_was_cancelled_and_nothing_else),
-        test_with_memory(without_a_purge_a_cancelled_task_stays_until_its_turn),
-        test_with_memory(a_pool_ends_when_the_last_it_waited_for_is_removed),
-        test_with_memory(a_pool_ends_when_the_last_it_waited_for_is_purged),
-        test_with_memory(what_is_no_pool_has_no_queue),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void look(rota_executor *ex, rota_task *task, int status, int error, void
 }
 
 /* OWN-03: its result, which nobody else keeps, is freed after that. */
-static void a_task_is_kept_until_after_execute_has_returned(void **state)
+TEST(a_task_is_kept_until_after_execute_has_returned)
 {
     struct seen seen = {.calls = 0};
     rota_call call = test_probe_call(&seen.probe);
@@ -60,7 +60,7 @@ static void (*const ways[])(rota_executor *pool, rota_future *future) = {
 };
 
 /* OWN-03, OWN-15: while all threads are busy, nothing is left of it but the holder's reference. */
-static void what_leaves_the_queue_is_let_go_of_at_once(void **state)
+TEST(what_leaves_the_queue_is_let_go_of_at_once)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     test_probe probe = {.error = 0};
@@ -83,15 +83,4 @@ static void what_leaves_the_queue_is_let_go_of_at_once(void **state)
     test_gate_open(&gate);
     assert_ok(rota_close(pool));
     assert_int_equal(probe.runs, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_task_is_kept_until_after_execute_has_returned),
-        test_with_memory(what_leaves_the_queue_is_let_go_of_at_once),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void assert_cancelled(rota_future *future)
 /* -- Abort -------------------------------------------------------------------------------- */
 
 /* REJ-02, TPE-11 */
-static void abort_is_the_default_and_leaves_the_task_alone(void **state)
+TEST(abort_is_the_default_and_leaves_the_task_alone)
 {
     rota_future *future = TEST_UNTOUCHED;
     struct full full;
@@ -43,7 +43,7 @@ static void note_thread(void *arg)
 }
 
 /* REJ-03: no hooks, in no count. */
-static void with_caller_runs_the_submitter_runs_it_before_the_call_returns(void **state)
+TEST(with_caller_runs_the_submitter_runs_it_before_the_call_returns)
 {
     struct heard heard = {.error = 0};
     rota_future *future;
@@ -73,7 +73,7 @@ static void *fail_with_7(void *arg)
 }
 
 /* REJ-03, POOL-32 */
-static void a_failure_in_the_caller_is_told_there_and_the_call_is_ok(void **state)
+TEST(a_failure_in_the_caller_is_told_there_and_the_call_is_ok)
 {
     struct heard heard = {.error = 0};
     struct full full;
@@ -104,7 +104,7 @@ static void *execute_in_task(void *pool)
 }
 
 /* GEN-17, POOL-32: a hook has neither the failure nor the flag of the task that is the caller. */
-static void a_failure_in_the_caller_is_not_the_callers(void **state)
+TEST(a_failure_in_the_caller_is_not_the_callers)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *future;
@@ -133,7 +133,7 @@ static void execute_and_end(void *pool)
 }
 
 /* GEN-14: the task is let go of also if the hook ends the thread of the caller. */
-static void who_is_told_of_a_failure_in_the_caller_may_end_it(void **state)
+TEST(who_is_told_of_a_failure_in_the_caller_may_end_it)
 {
     struct full full;
 
@@ -144,7 +144,7 @@ static void who_is_told_of_a_failure_in_the_caller_may_end_it(void **state)
 }
 
 /* REJ-03, REJ-08 */
-static void with_caller_runs_a_pool_that_is_shut_down_discards_it(void **state)
+TEST(with_caller_runs_a_pool_that_is_shut_down_discards_it)
 {
     rota_future *future;
     struct full full;
@@ -161,7 +161,7 @@ static void with_caller_runs_a_pool_that_is_shut_down_discards_it(void **state)
 /* -- Discard ------------------------------------------------------------------------------ */
 
 /* REJ-04 */
-static void discard_drops_the_task_and_cancels_its_future(void **state)
+TEST(discard_drops_the_task_and_cancels_its_future)
 {
     rota_future *future;
     struct full full;
@@ -177,7 +177,7 @@ static void discard_drops_the_task_and_cancels_its_future(void **state)
 }
 
 /* REJ-05 */
-static void discard_oldest_drops_the_head_of_the_queue_for_it(void **state)
+TEST(discard_oldest_drops_the_head_of_the_queue_for_it)
 {
     rota_future *future;
     struct full full;
@@ -195,7 +195,7 @@ static void discard_oldest_drops_the_head_of_the_queue_for_it(void **state)
 }
 
 /* REJ-05, TPE-38 */
-static void discard_oldest_drops_the_task_itself_when_the_pool_is_shut_down(void **state)
+TEST(discard_oldest_drops_the_task_itself_when_the_pool_is_shut_down)
 {
     rota_future *future;
     struct full full;
@@ -211,7 +211,7 @@ static void discard_oldest_drops_the_task_itself_when_the_pool_is_shut_down(void
 }
 
 /* REJ-06 */
-static void discard_oldest_rejects_where_the_queue_has_no_head(void **state)
+TEST(discard_oldest_rejects_where_the_queue_has_no_head)
 {
     rota_future *future = TEST_UNTOUCHED;
     struct full full;
@@ -225,7 +225,7 @@ static void discard_oldest_rejects_where_the_queue_has_no_head(void **state)
 }
 
 /* REJ-05: a ring of the user's own, with room for three. */
-static void discard_oldest_drops_one_for_each(void **state)
+TEST(discard_oldest_drops_one_for_each)
 {
     rota_pool_options options = {.core_threads = 1, .on_reject = rota_reject_discard_oldest};
     test_journal journal;
@@ -266,7 +266,7 @@ static int handle(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* REJ-01, REJ-07 */
-static void what_the_handler_returns_is_what_the_submitter_gets(void **state)
+TEST(what_the_handler_returns_is_what_the_submitter_gets)
 {
     struct handler handler = {.status = ROTA_EAGAIN};
     rota_future *future = TEST_UNTOUCHED;
@@ -288,7 +288,7 @@ static void what_the_handler_returns_is_what_the_submitter_gets(void **state)
 }
 
 /* REJ-07, REJ-12: on to another executor. */
-static void a_handler_may_pass_the_task_on(void **state)
+TEST(a_handler_may_pass_the_task_on)
 {
     struct handler handler = {.status = ROTA_OK};
     rota_future *future;
@@ -319,7 +319,7 @@ static int drop_it(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* REJ-07: "it may run ... or drop the task". */
-static void a_handler_may_run_or_drop_the_task(void **state)
+TEST(a_handler_may_run_or_drop_the_task)
 {
     for (int runs = 0; runs < 2; runs++) {
         rota_future *future;
@@ -351,7 +351,7 @@ static int try_again(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* REJ-07, GEN-09: "re-submit", to the same pool. */
-static void a_handler_may_make_room_and_submit_the_task_again(void **state)
+TEST(a_handler_may_make_room_and_submit_the_task_again)
 {
     rota_future *future;
     struct full full;
@@ -372,7 +372,7 @@ static void a_handler_may_make_room_and_submit_the_task_again(void **state)
 }
 
 /* REJ-12: what shutdown_now has handed over. */
-static void what_was_drained_may_be_submitted_to_another_pool(void **state)
+TEST(what_was_drained_may_be_submitted_to_another_pool)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     rota_task_list list;
@@ -393,7 +393,7 @@ static void what_was_drained_may_be_submitted_to_another_pool(void **state)
 }
 
 /* POOL-45 */
-static void a_new_policy_is_for_later_rejections(void **state)
+TEST(a_new_policy_is_for_later_rejections)
 {
     struct handler handler = {.status = -1000};
     rota_future *future = TEST_UNTOUCHED;
@@ -421,7 +421,7 @@ static rota_reject *const policies[] = {rota_reject_abort, rota_reject_caller_ru
  * GEN-02: ROTA_EINVAL from rota_reject_abort, rota_reject_caller_runs, rota_reject_discard,
  * rota_reject_discard_oldest, rota_reject_block.
  */
-static void without_a_pool_or_a_task_no_policy_does_anything(void **state)
+TEST(without_a_pool_or_a_task_no_policy_does_anything)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -451,7 +451,7 @@ static void direct_init(struct direct *direct)
 }
 
 /* REJ-09, TPE-53 */
-static void abort_discard_and_caller_runs_do_not_need_a_full_pool(void **state)
+TEST(abort_discard_and_caller_runs_do_not_need_a_full_pool)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct direct one, two;
@@ -472,7 +472,7 @@ static void abort_discard_and_caller_runs_do_not_need_a_full_pool(void **state)
 }
 
 /* REJ-09 */
-static void discard_oldest_and_block_give_an_idle_pool_the_task(void **state)
+TEST(discard_oldest_and_block_give_an_idle_pool_the_task)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct direct one, two;
@@ -498,7 +498,7 @@ static int highest_first(const void *a, const void *b, void *ctx)
 }
 
 /* REJ-05: "for priority queues the first in their order". These are never full. */
-static void discard_oldest_drops_the_first_of_a_priority_queue(void **state)
+TEST(discard_oldest_drops_the_first_of_a_priority_queue)
 {
     rota_pool_options options = {.core_threads = 1};
     test_journal journal;
@@ -525,7 +525,7 @@ static rota_ns never_due(const void *task, void *ctx)
 }
 
 /* REJ-05: "if available": what is not due is not dropped. */
-static void discard_oldest_drops_nothing_that_is_not_due(void **state)
+TEST(discard_oldest_drops_nothing_that_is_not_due)
 {
     rota_pool_options options = {.core_threads = 1};
     struct direct one, two;
@@ -550,7 +550,7 @@ static void discard_oldest_drops_nothing_that_is_not_due(void **state)
 }
 
 /* REJ-09: "with any task and pool". */
-static void where_there_is_no_pool_the_policies_do_what_they_can(void **state)
+TEST(where_there_is_no_pool_the_policies_do_what_they_can)
 {
     rota_executor *executor;
     struct direct one;
@@ -568,7 +568,7 @@ static void where_there_is_no_pool_the_policies_do_what_they_can(void **state)
 }
 
 /* REJ-09, REJ-11: called directly, or for a task that is passed on, which is still the caller's. */
-static void who_is_blocked_with_a_task_in_hand_can_be_interrupted(void **state)
+TEST(who_is_blocked_with_a_task_in_hand_can_be_interrupted)
 {
     struct direct one;
     struct full full;
@@ -586,37 +586,4 @@ static void who_is_blocked_with_a_task_in_hand_can_be_interrupted(void **state)
     assert_int_equal(one.probe.runs, 1);
     rota_future_unref(one.future);
     full_close(&full);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(abort_is_the_default_and_leaves_the_task_alone),
-        test_with_memory(with_caller_runs_the_submitter_runs_it_before_the_call_returns),
-        test_with_memory(a_failure_in_the_caller_is_told_there_and_the_call_is_ok),
-        test_with_memory(a_failure_in_the_caller_is_not_the_callers),
-        test_with_memory(who_is_told_of_a_failure_in_the_caller_may_end_it),
-        test_with_memory(with_caller_runs_a_pool_that_is_shut_down_discards_it),
-        test_with_memory(discard_drops_the_task_and_cancels_its_future),
-        test_with_memory(discard_oldest_drops_the_head_of_the_queue_for_it),
-        test_with_memory(discard_oldest_drops_the_task_itself_when_the_pool_is_shut_down),
-        test_with_memory(discard_oldest_rejects_where_the_queue_has_no_head),
-        test_with_memory(discard_oldest_drops_one_for_each),
-        test_with_memory(what_the_handler_returns_is_what_the_submitter_gets),
-        test_with_memory(a_handler_may_pass_the_task_on),
-        test_with_memory(a_handler_may_run_or_drop_the_task),
-        test_with_memory(a_handler_may_make_room_and_submit_the_task_again),
-        test_with_memory(what_was_drained_may_be_submitted_to_another_pool),
-        test_with_memory(a_new_policy_is_for_later_rejections),
-        test_with_memory(without_a_pool_or_a_task_no_policy_does_anything),
-        test_with_memory(abort_discard_and_caller_runs_do_not_need_a_full_pool),
-        test_with_memory(discard_oldest_and_block_give_an_idle_pool_the_task),
-        test_with_memory(discard_oldest_drops_the_first_of_a_priority_queue),
-        test_with_memory(discard_oldest_drops_nothing_that_is_not_due),
-        test_with_memory(where_there_is_no_pool_the_policies_do_what_they_can),
-        test_with_memory(who_is_blocked_with_a_task_in_hand_can_be_interrupted),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

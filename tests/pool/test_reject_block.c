@@ -40,7 +40,7 @@ static void submitter_ends(struct submitter *submitter, int status)
 }
 
 /* REJ-11 */
-static void a_blocked_submitter_goes_on_when_there_is_room(void **state)
+TEST(a_blocked_submitter_goes_on_when_there_is_room)
 {
     struct submitter submitter;
     struct full full;
@@ -56,7 +56,7 @@ static void a_blocked_submitter_goes_on_when_there_is_room(void **state)
 }
 
 /* REJ-11: the worker makes the room. */
-static void a_blocked_submitter_goes_on_when_the_worker_does(void **state)
+TEST(a_blocked_submitter_goes_on_when_the_worker_does)
 {
     struct submitter submitters[4];
     struct full full;
@@ -74,7 +74,7 @@ static void a_blocked_submitter_goes_on_when_the_worker_does(void **state)
 }
 
 /* REJ-11: "or a thread may be added". */
-static void a_blocked_submitter_goes_on_when_a_thread_may_be_added(void **state)
+TEST(a_blocked_submitter_goes_on_when_a_thread_may_be_added)
 {
     struct submitter submitter;
     struct full full;
@@ -117,20 +117,20 @@ static void interrupt(struct full *full, struct submitter *submitter)
 }
 
 /* REJ-11 */
-static void a_blocked_submitter_is_rejected_when_the_pool_is_shut_down(void **state)
+TEST(a_blocked_submitter_is_rejected_when_the_pool_is_shut_down)
 {
     blocked_until(shut_down, ROTA_EREJECTED);
     blocked_until(stop, ROTA_EREJECTED);
 }
 
 /* REJ-11, INT-03 */
-static void an_interrupt_ends_the_wait_of_a_blocked_submitter(void **state)
+TEST(an_interrupt_ends_the_wait_of_a_blocked_submitter)
 {
     blocked_until(interrupt, ROTA_EINTERRUPTED);
 }
 
 /* REJ-11, INT-04, INT-05: ROTA_EINTERRUPTED from rota_submit_call, and from each of the others. */
-static void a_submitter_that_is_interrupted_before_is_not_blocked(void **state)
+TEST(a_submitter_that_is_interrupted_before_is_not_blocked)
 {
     rota_future *future = TEST_UNTOUCHED;
     struct full full;
@@ -151,7 +151,7 @@ static void a_submitter_that_is_interrupted_before_is_not_blocked(void **state)
 }
 
 /* REJ-11: "on a hand-off queue it waits for a taker". */
-static void on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker(void **state)
+TEST(on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker)
 {
     struct submitter submitter;
     struct full full;
@@ -182,7 +182,7 @@ static int make_thread(pthread_t *out, const pthread_attr_t *attr, void *(*start
 }
 
 /* REJ-11, POOL-28, GEN-15: they sleep, and try again now and then. */
-static void submitters_that_are_refused_a_thread_wait_for_one(void **state)
+TEST_WITH(test_virtual_time, submitters_that_are_refused_a_thread_wait_for_one)
 {
     struct system system = {.asked = 0};
     struct submitter submitters[2];
@@ -233,7 +233,7 @@ static void *submit_inside(void *arg)
 }
 
 /* REJ-11: with hooks and counts, as a worker's task. */
-static void a_worker_runs_the_task_itself_instead_of_waiting_for_itself(void **state)
+TEST(a_worker_runs_the_task_itself_instead_of_waiting_for_itself)
 {
     struct heard heard = {.error = 0};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
@@ -251,22 +251,4 @@ static void a_worker_runs_the_task_itself_instead_of_waiting_for_itself(void **s
     assert_int_equal(test_stats(pool).submitted, 4);
     assert_int_equal(test_stats(pool).rejected, 2);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_blocked_submitter_goes_on_when_there_is_room),
-        test_with_memory(a_blocked_submitter_goes_on_when_the_worker_does),
-        test_with_memory(a_blocked_submitter_goes_on_when_a_thread_may_be_added),
-        test_with_memory(a_blocked_submitter_is_rejected_when_the_pool_is_shut_down),
-        test_with_memory(an_interrupt_ends_the_wait_of_a_blocked_submitter),
-        test_with_memory(a_submitter_that_is_interrupted_before_is_not_blocked),
-        test_with_memory(on_a_hand_off_queue_a_blocked_submitter_waits_for_a_taker),
-        test_with_clock(submitters_that_are_refused_a_thread_wait_for_one),
-        test_with_memory(a_worker_runs_the_task_itself_instead_of_waiting_for_itself),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

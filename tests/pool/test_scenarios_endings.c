@@ -113,7 +113,7 @@ static void was_right(const struct job *job)
 }
 
 /* RTP-10, as section 0 has it. */
-static void hooks_and_bodies_may_end_in_every_way(void **state)
+TEST(hooks_and_bodies_may_end_in_every_way)
 {
     rota_executor *pool = test_pool((rota_pool_options){
         .core_threads = WORKERS, .hooks = {before, after, unobserved, terminated, NULL}});
@@ -162,7 +162,7 @@ static void invoke_two_that_sleep(void *arg)
 }
 
 /* RFU-01: again and again. */
-static void invoke_all_returns_when_its_pool_is_stopped(void **state)
+TEST(invoke_all_returns_when_its_pool_is_stopped)
 {
     for (int round = 0; round < 100; round++) {
         struct invocation self = {.status = 1};
@@ -239,7 +239,7 @@ static void queued_calls_end(struct queued_calls *self, int status)
 }
 
 /* EXEC-14, OWN-08: it returns when those that were queued are discarded. */
-static void invoke_returns_when_its_queued_calls_are_discarded(void **state)
+TEST(invoke_returns_when_its_queued_calls_are_discarded)
 {
     struct queued_calls self;
 
@@ -252,7 +252,7 @@ static void invoke_returns_when_its_queued_calls_are_discarded(void **state)
 }
 
 /* EXEC-14, OWN-09: or when whoever has got them does so. */
-static void invoke_returns_when_its_drained_calls_are_discarded(void **state)
+TEST(invoke_returns_when_its_drained_calls_are_discarded)
 {
     invoke_fn *const both[] = {rota_invoke_all, rota_invoke_any};
 
@@ -345,22 +345,8 @@ static void cancel_all_but_the_first(unsigned rivals)
 }
 
 /* RFU-02 */
-static void who_is_cancelled_leaves_the_lock_to_the_others(void **state)
+TEST(who_is_cancelled_leaves_the_lock_to_the_others)
 {
     for (unsigned rivals = 2; rivals <= MOST_RIVALS; rivals++)
         cancel_all_but_the_first(rivals);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(hooks_and_bodies_may_end_in_every_way),
-        test_with_memory(invoke_all_returns_when_its_pool_is_stopped),
-        test_with_memory(invoke_returns_when_its_queued_calls_are_discarded),
-        test_with_memory(invoke_returns_when_its_drained_calls_are_discarded),
-        test_with_memory(who_is_cancelled_leaves_the_lock_to_the_others),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

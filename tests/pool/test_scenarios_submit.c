@@ -6,7 +6,7 @@
 #include "pools.h"
 
 /* TPE-16 */
-static void the_maximum_is_what_was_last_set(void **state)
+TEST(the_maximum_is_what_was_last_set)
 {
     static const unsigned wanted[] = {5, 4};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 3});
@@ -34,7 +34,7 @@ static void *look_at_priority(void *arg)
 }
 
 /* EXS-18: that of whoever makes the pool. */
-static void a_worker_has_the_usual_priority(void **state)
+TEST(a_worker_has_the_usual_priority)
 {
     struct priority worker = {.policy = -1}, usual = worker;
     rota_executor *single;
@@ -102,7 +102,7 @@ static void refuses_from_full_to_its_end(bool executes_first, bool now)
 }
 
 /* TPE-36 */
-static void every_way_in_is_refused_when_full_shut_down_or_terminated(void **state)
+TEST(every_way_in_is_refused_when_full_shut_down_or_terminated)
 {
     for (int i = 0; i < 4; i++)
         refuses_from_full_to_its_end(i & 1, i & 2);
@@ -120,7 +120,7 @@ static void is_cancelled_for_all(rota_future *future)
 }
 
 /* TPE-52 */
-static void a_running_and_a_queued_task_can_be_cancelled(void **state)
+TEST(a_running_and_a_queued_task_can_be_cancelled)
 {
     rota_executor *pool = test_small_pool(1, 1, 10);
     test_probe probe = {.error = 0};
@@ -143,7 +143,7 @@ static void a_running_and_a_queued_task_can_be_cancelled(void **state)
 }
 
 /* CON-02, as section 0 has it: nobody has the futures, and each task of the list is discarded. */
-static void what_is_handed_over_though_nobody_holds_it_is_discarded_once(void **state)
+TEST(what_is_handed_over_though_nobody_holds_it_is_discarded_once)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -168,18 +168,4 @@ static void what_is_handed_over_though_nobody_holds_it_is_discarded_once(void **
     assert_ok(rota_close(pool));
     assert_int_equal(probe.discards, 10);
     assert_int_equal(probe.runs, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_maximum_is_what_was_last_set),
-        test_with_memory(a_worker_has_the_usual_priority),
-        test_with_memory(every_way_in_is_refused_when_full_shut_down_or_terminated),
-        test_with_memory(a_running_and_a_queued_task_can_be_cancelled),
-        test_with_memory(what_is_handed_over_though_nobody_holds_it_is_discarded_once),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

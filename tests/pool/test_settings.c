@@ -24,7 +24,7 @@ static void refused(rota_pool_options options)
 }
 
 /* POOL-06, POOL-05, TPE-27 to TPE-30 */
-static void sizes_and_times_that_cannot_be_are_refused(void **state)
+TEST(sizes_and_times_that_cannot_be_are_refused)
 {
     rota_executor *pool = NULL;
 
@@ -60,14 +60,14 @@ static const rota_threads bad_threads[] = {
 };
 
 /* POOL-63 */
-static void threads_that_cannot_be_are_refused(void **state)
+TEST(threads_that_cannot_be_are_refused)
 {
     for (size_t i = 0; i < sizeof bad_threads / sizeof bad_threads[0]; i++)
         refused((rota_pool_options){.core_threads = 1, .threads = bad_threads[i]});
 }
 
 /* POOL-07, POOL-08, TPE-06, TPE-11, TPE-48 */
-static void a_pool_says_what_its_defaults_are(void **state)
+TEST(a_pool_says_what_its_defaults_are)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
     rota_pool_options now = test_options(pool);
@@ -83,7 +83,7 @@ static void a_pool_says_what_its_defaults_are(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void the_largest_sizes_are_taken(void **state)
+TEST(the_largest_sizes_are_taken)
 {
     rota_executor *pool = test_pool((rota_pool_options){
         .core_threads = MOST_THREADS, .max_threads = MOST_THREADS, .keep_alive = ROTA_FOREVER});
@@ -180,7 +180,7 @@ static rota_executor *elaborate_pool(rota_pool_options *given)
 }
 
 /* POOL-08, TPE-07, TPE-08, TPE-12 */
-static void what_a_pool_was_made_of_can_be_read_and_given_back(void **state)
+TEST(what_a_pool_was_made_of_can_be_read_and_given_back)
 {
     rota_pool_options given, now, again;
     rota_executor *pool = elaborate_pool(&given);
@@ -196,7 +196,7 @@ static void what_a_pool_was_made_of_can_be_read_and_given_back(void **state)
 }
 
 /* Section 0: 0 in the setter is 1 in the options. */
-static void a_keep_alive_of_at_once_can_be_given_back(void **state)
+TEST(a_keep_alive_of_at_once_can_be_given_back)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .keep_alive = 1});
 
@@ -209,7 +209,7 @@ static void a_keep_alive_of_at_once_can_be_given_back(void **state)
 }
 
 /* Section 0: "1 is legal beside core_may_time_out, only the setters refuse 0 there". */
-static void at_once_beside_core_may_time_out_is_for_options_only(void **state)
+TEST(at_once_beside_core_may_time_out_is_for_options_only)
 {
     rota_executor *pool = test_pool(
         (rota_pool_options){.core_threads = 1, .keep_alive = 1, .core_may_time_out = true});
@@ -222,7 +222,7 @@ static void at_once_beside_core_may_time_out_is_for_options_only(void **state)
 /* -- Setters ------------------------------------------------------------------------------ */
 
 /* TPE-09, TPE-13, TPE-16, POOL-45 */
-static void setters_change_what_is_read(void **state)
+TEST(setters_change_what_is_read)
 {
     const rota_threads threads = {.name = "x-%u", .stack_size = 1 << 18};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 3});
@@ -245,7 +245,7 @@ static void setters_change_what_is_read(void **state)
 }
 
 /* POOL-40 to POOL-43, POOL-45, TPE-10, TPE-40 to TPE-42 */
-static void values_that_cannot_be_are_refused_and_change_nothing(void **state)
+TEST(values_that_cannot_be_are_refused_and_change_nothing)
 {
     rota_executor *pool = test_pool((rota_pool_options){
         .core_threads = 2, .max_threads = 4, .keep_alive = 99, .core_may_time_out = true});
@@ -270,7 +270,7 @@ static void values_that_cannot_be_are_refused_and_change_nothing(void **state)
 }
 
 /* POOL-41, POOL-43 */
-static void with_core_zero_max_must_be_one_and_core_cannot_time_out_at_once(void **state)
+TEST(with_core_zero_max_must_be_one_and_core_cannot_time_out_at_once)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 1, .keep_alive = 1});
 
@@ -297,7 +297,7 @@ static void set_all(rota_executor *pool)
 }
 
 /* POOL-61 */
-static void setters_work_in_every_state(void **state)
+TEST(setters_work_in_every_state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate;
@@ -332,7 +332,7 @@ static void every_setter_says(rota_executor *ex, int status)
 }
 
 /* EXS-07, FACT-03, FACT-04 */
-static void what_cannot_be_set_is_not_supported(void **state)
+TEST(what_cannot_be_set_is_not_supported)
 {
     rota_executor *direct, *single, *scheduled;
     rota_pool_options now;
@@ -356,7 +356,7 @@ static void what_cannot_be_set_is_not_supported(void **state)
 }
 
 /* GEN-02 */
-static void nothing_is_written_through_null(void **state)
+TEST(nothing_is_written_through_null)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_pool_options now;
@@ -371,26 +371,4 @@ static void nothing_is_written_through_null(void **state)
     assert_int_equal(started, 99);
     assert_int_equal(test_stats(pool).threads, 0);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(sizes_and_times_that_cannot_be_are_refused),
-        test_with_memory(threads_that_cannot_be_are_refused),
-        test_with_memory(a_pool_says_what_its_defaults_are),
-        test_with_memory(the_largest_sizes_are_taken),
-        test_with_memory(what_a_pool_was_made_of_can_be_read_and_given_back),
-        test_with_memory(a_keep_alive_of_at_once_can_be_given_back),
-        test_with_memory(at_once_beside_core_may_time_out_is_for_options_only),
-        test_with_memory(setters_change_what_is_read),
-        test_with_memory(values_that_cannot_be_are_refused_and_change_nothing),
-        test_with_memory(with_core_zero_max_must_be_one_and_core_cannot_time_out_at_once),
-        test_with_memory(setters_work_in_every_state),
-        test_with_memory(what_cannot_be_set_is_not_supported),
-        test_with_memory(nothing_is_written_through_null),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

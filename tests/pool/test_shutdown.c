@@ -8,7 +8,7 @@
 /* -- rota_shutdown ------------------------------------------------------------------------ */
 
 /* POOL-04, POOL-52 */
-static void shutdown_runs_what_is_queued_and_takes_nothing_new(void **state)
+TEST(shutdown_runs_what_is_queued_and_takes_nothing_new)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -29,7 +29,7 @@ static void shutdown_runs_what_is_queued_and_takes_nothing_new(void **state)
 }
 
 /* POOL-52: "repeating it has no effect", POOL-03, POOL-04 */
-static void shutdown_may_be_repeated_in_every_state(void **state)
+TEST(shutdown_may_be_repeated_in_every_state)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate;
@@ -51,7 +51,7 @@ static void shutdown_may_be_repeated_in_every_state(void **state)
 }
 
 /* POOL-57 */
-static void an_idle_pool_without_threads_has_ended_when_shutdown_returns(void **state)
+TEST(an_idle_pool_without_threads_has_ended_when_shutdown_returns)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
 
@@ -64,7 +64,7 @@ static void an_idle_pool_without_threads_has_ended_when_shutdown_returns(void **
     assert_ok(rota_executor_free(pool));
 }
 
-static void idle_threads_leave_when_the_pool_is_shut_down(void **state)
+TEST(idle_threads_leave_when_the_pool_is_shut_down)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 5});
     unsigned started;
@@ -101,7 +101,7 @@ static void *shut_down_inside(void *arg)
 }
 
 /* POOL-52, INT-09 */
-static void a_task_may_shut_its_own_pool_down_and_is_not_disturbed(void **state)
+TEST(a_task_may_shut_its_own_pool_down_and_is_not_disturbed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct inside inside;
@@ -122,7 +122,7 @@ static void open_and_await_end(rota_executor *pool, test_gate *gate)
 }
 
 /* TPE-36 */
-static void every_way_to_submit_is_refused_from_shutdown_on(void **state)
+TEST(every_way_to_submit_is_refused_from_shutdown_on)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     test_probe probe = {.error = 0};
@@ -215,7 +215,7 @@ static rota_executor *stop_with_queue(rota_queue *queue, bool last_first, test_j
 }
 
 /* POOL-53, OWN-07 */
-static void shutdown_now_hands_over_what_is_queued_in_its_order(void **state)
+TEST(shutdown_now_hands_over_what_is_queued_in_its_order)
 {
     test_journal journal;
     rota_queue *queue;
@@ -234,7 +234,7 @@ static int compare_tasks(const void *a, const void *b, void *ctx)
 }
 
 /* POOL-53 */
-static void a_priority_queue_is_handed_over_by_priority(void **state)
+TEST(a_priority_queue_is_handed_over_by_priority)
 {
     test_journal journal;
     rota_queue *queue;
@@ -250,7 +250,7 @@ static rota_ns never_due(const void *task, void *ctx)
 }
 
 /* POOL-54 */
-static void what_is_not_due_yet_is_handed_over_too(void **state)
+TEST(what_is_not_due_yet_is_handed_over_too)
 {
     test_journal journal;
     rota_queue *queue;
@@ -261,7 +261,7 @@ static void what_is_not_due_yet_is_handed_over_too(void **state)
 }
 
 /* POOL-53 */
-static void the_second_shutdown_now_has_nothing_to_hand_over(void **state)
+TEST(the_second_shutdown_now_has_nothing_to_hand_over)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_task_list list = {NULL, 7};
@@ -284,7 +284,7 @@ static void the_second_shutdown_now_has_nothing_to_hand_over(void **state)
 }
 
 /* OWN-08, CON-03 */
-static void without_a_list_what_is_queued_is_discarded_and_its_waiters_wake(void **state)
+TEST(without_a_list_what_is_queued_is_discarded_and_its_waiters_wake)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -311,7 +311,7 @@ static void without_a_list_what_is_queued_is_discarded_and_its_waiters_wake(void
 }
 
 /* TPE-26, POOL-04 */
-static void shutdown_now_interrupts_all_that_runs_and_nothing_else(void **state)
+TEST(shutdown_now_interrupts_all_that_runs_and_nothing_else)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     rota_task_list list;
@@ -345,7 +345,7 @@ static void *stop_inside(void *arg)
 }
 
 /* POOL-53: "the calling task too". */
-static void a_task_that_stops_its_own_pool_is_interrupted_itself(void **state)
+TEST(a_task_that_stops_its_own_pool_is_interrupted_itself)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct inside inside;
@@ -359,7 +359,7 @@ static void a_task_that_stops_its_own_pool_is_interrupted_itself(void **state)
 }
 
 /* POOL-59 */
-static void a_task_that_ignores_its_interrupt_delays_the_end(void **state)
+TEST(a_task_that_ignores_its_interrupt_delays_the_end)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate;
@@ -431,12 +431,12 @@ static void stop_before_it_begins(rota_pool_options options)
 }
 
 /* INT-07, POOL-22: it was its thread's first, so it was never queued. */
-static void a_task_whose_thread_begins_after_the_stop_is_interrupted(void **state)
+TEST(a_task_whose_thread_begins_after_the_stop_is_interrupted)
 {
     stop_before_it_begins((rota_pool_options){.threads = {.create = create_late}});
 }
 
-static void a_task_that_begins_after_the_stop_is_interrupted(void **state)
+TEST(a_task_that_begins_after_the_stop_is_interrupted)
 {
     stop_before_it_begins((rota_pool_options){.threads = {.on_start = wait_on_start}});
     stop_before_it_begins((rota_pool_options){.hooks = {.before_execute = wait_before}});
@@ -445,7 +445,7 @@ static void a_task_that_begins_after_the_stop_is_interrupted(void **state)
 /* -- Waiting for the end ------------------------------------------------------------------ */
 
 /* TPE-20, GEN-04, GEN-06 */
-static void await_termination_is_never_early(void **state)
+TEST(await_termination_is_never_early)
 {
     static const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, 999999, ROTA_MS(3)};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -482,7 +482,7 @@ static void awaiter_start(struct awaiter *awaiter, rota_executor *pool)
 }
 
 /* POOL-56, POOL-58 */
-static void all_who_wait_for_the_end_wake_and_an_interrupt_ends_one_wait(void **state)
+TEST(all_who_wait_for_the_end_wake_and_an_interrupt_ends_one_wait)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct awaiter awaiters[3];
@@ -519,7 +519,7 @@ static void *wait_for_own_end(void *arg)
 }
 
 /* POOL-58, OWN-11, CON-09, CON-12 */
-static void a_task_cannot_wait_for_its_own_pool_nor_close_it(void **state)
+TEST(a_task_cannot_wait_for_its_own_pool_nor_close_it)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     struct inside inside;
@@ -539,7 +539,7 @@ static void a_task_cannot_wait_for_its_own_pool_nor_close_it(void **state)
 }
 
 /* OWN-11, CON-09 */
-static void a_pool_is_freed_only_when_it_has_ended(void **state)
+TEST(a_pool_is_freed_only_when_it_has_ended)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate;
@@ -597,7 +597,7 @@ static void assert_end_was_right(const struct ending *ending)
 }
 
 /* POOL-36, TPE-45 */
-static void the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns(void **state)
+TEST(the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns)
 {
     struct ending ending = {.calls = 0};
     rota_executor *pool = test_pool(
@@ -611,7 +611,7 @@ static void the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns(v
 }
 
 /* POOL-36, POOL-46, POOL-49: TIDYING lasts as long as the hook. */
-static void while_the_terminated_hook_runs_the_pool_is_tidying(void **state)
+TEST(while_the_terminated_hook_runs_the_pool_is_tidying)
 {
     struct ending ending = {.waits = true};
     rota_executor *pool = test_pool(
@@ -657,7 +657,7 @@ static void assert_ended_once(rota_executor *pool, const atomic_uint *ends)
 
 /* POOL-36: "if it returns or fails, TERMINATED still follows": on a worker, which is the last to
    leave, as it was busy when the pool was shut down, ... */
-static void a_terminated_hook_that_ends_a_worker_does_not_hold_up_the_end(void **state)
+TEST(a_terminated_hook_that_ends_a_worker_does_not_hold_up_the_end)
 {
     atomic_uint ends = 0;
     rota_executor *pool = pool_whose_end_ends_a_thread(&ends);
@@ -678,44 +678,11 @@ static void shut_down_and_end(void *pool)
 }
 
 /* ... and on the thread that shuts down a pool without workers. */
-static void a_terminated_hook_that_ends_another_thread_does_not_hold_up_the_end(void **state)
+TEST(a_terminated_hook_that_ends_another_thread_does_not_hold_up_the_end)
 {
     atomic_uint ends = 0;
     rota_executor *pool = pool_whose_end_ends_a_thread(&ends);
 
     test_thread_join(test_thread_start(shut_down_and_end, pool));
     assert_ended_once(pool, &ends);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(shutdown_runs_what_is_queued_and_takes_nothing_new),
-        test_with_memory(shutdown_may_be_repeated_in_every_state),
-        test_with_memory(an_idle_pool_without_threads_has_ended_when_shutdown_returns),
-        test_with_memory(idle_threads_leave_when_the_pool_is_shut_down),
-        test_with_memory(a_task_may_shut_its_own_pool_down_and_is_not_disturbed),
-        test_with_memory(every_way_to_submit_is_refused_from_shutdown_on),
-        test_with_memory(shutdown_now_hands_over_what_is_queued_in_its_order),
-        test_with_memory(a_priority_queue_is_handed_over_by_priority),
-        test_with_memory(what_is_not_due_yet_is_handed_over_too),
-        test_with_memory(the_second_shutdown_now_has_nothing_to_hand_over),
-        test_with_memory(without_a_list_what_is_queued_is_discarded_and_its_waiters_wake),
-        test_with_memory(shutdown_now_interrupts_all_that_runs_and_nothing_else),
-        test_with_memory(a_task_that_stops_its_own_pool_is_interrupted_itself),
-        test_with_memory(a_task_that_ignores_its_interrupt_delays_the_end),
-        test_with_memory(a_task_whose_thread_begins_after_the_stop_is_interrupted),
-        test_with_memory(a_task_that_begins_after_the_stop_is_interrupted),
-        test_with_memory(await_termination_is_never_early),
-        test_with_memory(all_who_wait_for_the_end_wake_and_an_interrupt_ends_one_wait),
-        test_with_memory(a_task_cannot_wait_for_its_own_pool_nor_close_it),
-        test_with_memory(a_pool_is_freed_only_when_it_has_ended),
-        test_with_memory(the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns),
-        test_with_memory(while_the_terminated_hook_runs_the_pool_is_tidying),
-        test_with_memory(a_terminated_hook_that_ends_a_worker_does_not_hold_up_the_end),
-        test_with_memory(a_terminated_hook_that_ends_another_thread_does_not_hold_up_the_end),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 /* -- The order of the steps --------------------------------------------------------------- */
 
 /* POOL-07 */
-static void a_new_pool_has_no_threads_and_all_its_figures_are_zero(void **state)
+TEST(a_new_pool_has_no_threads_and_all_its_figures_are_zero)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 4});
     rota_pool_stats stats = test_stats(pool);
@@ -21,7 +21,7 @@ static void a_new_pool_has_no_threads_and_all_its_figures_are_zero(void **state)
 }
 
 /* TPE-01 */
-static void a_task_that_was_taken_runs(void **state)
+TEST(a_task_that_was_taken_runs)
 {
     rota_executor *pool = test_small_pool(1, 1, 10);
     atomic_uint runs = 0;
@@ -33,7 +33,7 @@ static void a_task_that_was_taken_runs(void **state)
 }
 
 /* POOL-09: step 1. */
-static void below_core_each_task_brings_a_thread_although_others_are_idle(void **state)
+TEST(below_core_each_task_brings_a_thread_although_others_are_idle)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3, .max_threads = 5});
     atomic_uint runs = 0;
@@ -48,7 +48,7 @@ static void below_core_each_task_brings_a_thread_although_others_are_idle(void *
 }
 
 /* POOL-10: step 2. */
-static void at_core_the_queue_takes_it(void **state)
+TEST(at_core_the_queue_takes_it)
 {
     rota_executor *pool = test_small_pool(2, 4, 3);
     test_gate gate;
@@ -67,7 +67,7 @@ static void at_core_the_queue_takes_it(void **state)
 }
 
 /* POOL-11, POOL-20: step 3; the new thread runs the new task before those in the queue. */
-static void a_full_queue_brings_threads_up_to_max_for_the_new_tasks(void **state)
+TEST(a_full_queue_brings_threads_up_to_max_for_the_new_tasks)
 {
     rota_executor *pool = test_small_pool(1, 3, 1);
     test_gate gate, queued;
@@ -89,7 +89,7 @@ static void a_full_queue_brings_threads_up_to_max_for_the_new_tasks(void **state
 }
 
 /* POOL-12: step 4, OWN-05. */
-static void at_max_with_a_full_queue_it_is_rejected_and_nothing_happens(void **state)
+TEST(at_max_with_a_full_queue_it_is_rejected_and_nothing_happens)
 {
     rota_executor *pool = test_small_pool(1, 2, 1);
     test_probe probe = {.error = 0};
@@ -112,7 +112,7 @@ static void at_max_with_a_full_queue_it_is_rejected_and_nothing_happens(void **s
 }
 
 /* POOL-18 */
-static void what_was_rejected_is_taken_later_when_there_is_room(void **state)
+TEST(what_was_rejected_is_taken_later_when_there_is_room)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     atomic_uint runs = 0;
@@ -132,7 +132,7 @@ static void what_was_rejected_is_taken_later_when_there_is_room(void **state)
 }
 
 /* POOL-13 */
-static void with_a_queue_without_a_bound_there_are_never_more_than_core(void **state)
+TEST(with_a_queue_without_a_bound_there_are_never_more_than_core)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 9});
     test_gate gate;
@@ -150,7 +150,7 @@ static void with_a_queue_without_a_bound_there_are_never_more_than_core(void **s
 }
 
 /* GEN-02, GEN-03, TPE-39 */
-static void a_task_without_a_function_is_no_task_also_after_shutdown(void **state)
+TEST(a_task_without_a_function_is_no_task_also_after_shutdown)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *future = TEST_UNTOUCHED;
@@ -171,7 +171,7 @@ static void a_task_without_a_function_is_no_task_also_after_shutdown(void **stat
 /* -- Core 0 ------------------------------------------------------------------------------- */
 
 /* POOL-15 */
-static void with_core_zero_one_thread_comes_for_what_is_queued(void **state)
+TEST(with_core_zero_one_thread_comes_for_what_is_queued)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 4});
     test_gate gate;
@@ -188,7 +188,7 @@ static void with_core_zero_one_thread_comes_for_what_is_queued(void **state)
 }
 
 /* POOL-15, POOL-11 */
-static void with_core_zero_and_a_full_queue_more_come(void **state)
+TEST(with_core_zero_and_a_full_queue_more_come)
 {
     rota_executor *pool = test_small_pool(0, 2, 1);
     test_gate gate;
@@ -205,7 +205,7 @@ static void with_core_zero_and_a_full_queue_more_come(void **state)
 }
 
 /* POOL-15: "at once" is keep_alive 1. */
-static void with_core_zero_the_pool_is_without_threads_again_and_again(void **state)
+TEST(with_core_zero_the_pool_is_without_threads_again_and_again)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 1, .keep_alive = 1});
     atomic_uint runs = 0;
@@ -245,7 +245,7 @@ static void hand_off(int (*make)(rota_queue **out))
 }
 
 /* POOL-16 */
-static void with_a_hand_off_queue_a_task_goes_to_a_thread_that_waits_or_to_a_new_one(void **state)
+TEST(with_a_hand_off_queue_a_task_goes_to_a_thread_that_waits_or_to_a_new_one)
 {
     hand_off(rota_handoff_queue);
     hand_off(rota_fair_handoff_queue);
@@ -389,7 +389,7 @@ static void runs_in_order(const struct kind *kind)
     test_journal_is(&journal, expected, TASKS);
 }
 
-static void tasks_leave_every_kind_of_queue_in_the_order_of_that_kind(void **state)
+TEST(tasks_leave_every_kind_of_queue_in_the_order_of_that_kind)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         runs_in_order(&kinds[i]);
@@ -418,7 +418,7 @@ static void all_run(int (*make)(rota_queue **out))
 }
 
 /* POOL-17, QUEUE-17 */
-static void on_every_kind_of_queue_each_task_runs_once(void **state)
+TEST(on_every_kind_of_queue_each_task_runs_once)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         all_run(kinds[i].make);
@@ -431,7 +431,7 @@ static rota_ns due_in_an_hour(const void *task, void *ctx)
     return test_clock_now() + ROTA_HOURS(1);
 }
 
-static void from_a_delay_queue_nothing_runs_before_it_is_due(void **state)
+TEST(from_a_delay_queue_nothing_runs_before_it_is_due)
 {
     rota_pool_options options = {.core_threads = 1};
     atomic_uint runs = 0;
@@ -453,7 +453,7 @@ static void from_a_delay_queue_nothing_runs_before_it_is_due(void **state)
 }
 
 /* OWN-12 */
-static void a_queue_stays_the_callers_if_there_is_no_pool(void **state)
+TEST(a_queue_stays_the_callers_if_there_is_no_pool)
 {
     rota_pool_options options = {.core_threads = 2, .max_threads = 1, .queue = test_array(1)};
     rota_executor *pool = NULL;
@@ -464,30 +464,4 @@ static void a_queue_stays_the_callers_if_there_is_no_pool(void **state)
     assert_ok(rota_queue_put(options.queue, &options));
     assert_ok(rota_queue_take(options.queue, &element));
     assert_ok(rota_queue_free(options.queue));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_new_pool_has_no_threads_and_all_its_figures_are_zero),
-        test_with_memory(a_task_that_was_taken_runs),
-        test_with_memory(below_core_each_task_brings_a_thread_although_others_are_idle),
-        test_with_memory(at_core_the_queue_takes_it),
-        test_with_memory(a_full_queue_brings_threads_up_to_max_for_the_new_tasks),
-        test_with_memory(at_max_with_a_full_queue_it_is_rejected_and_nothing_happens),
-        test_with_memory(what_was_rejected_is_taken_later_when_there_is_room),
-        test_with_memory(with_a_queue_without_a_bound_there_are_never_more_than_core),
-        test_with_memory(a_task_without_a_function_is_no_task_also_after_shutdown),
-        test_with_memory(with_core_zero_one_thread_comes_for_what_is_queued),
-        test_with_memory(with_core_zero_and_a_full_queue_more_come),
-        test_with_memory(with_core_zero_the_pool_is_without_threads_again_and_again),
-        test_with_memory(with_a_hand_off_queue_a_task_goes_to_a_thread_that_waits_or_to_a_new_one),
-        test_with_memory(tasks_leave_every_kind_of_queue_in_the_order_of_that_kind),
-        test_with_memory(on_every_kind_of_queue_each_task_runs_once),
-        test_with_memory(from_a_delay_queue_nothing_runs_before_it_is_due),
-        test_with_memory(a_queue_stays_the_callers_if_there_is_no_pool),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static bool has_name(const struct selves *selves, const char *name)
 }
 
 /* FACT-08, as section 0 has it. */
-static void threads_have_the_name_and_their_number(void **state)
+TEST(threads_have_the_name_and_their_number)
 {
     struct selves selves;
 
@@ -98,7 +98,7 @@ static void *look_and_end_thread(void *arg)
 }
 
 /* FACT-08: who comes for one that has ended has a number of its own. */
-static void no_number_is_used_twice(void **state)
+TEST(no_number_is_used_twice)
 {
     struct selves selves = {.count = 0};
 
@@ -114,7 +114,7 @@ static void no_number_is_used_twice(void **state)
 }
 
 /* FACT-08: "are cut, not an error". */
-static void names_that_are_too_long_are_cut(void **state)
+TEST(names_that_are_too_long_are_cut)
 {
     struct selves selves;
 
@@ -126,7 +126,7 @@ static void names_that_are_too_long_are_cut(void **state)
     assert_string_equal(selves.of[0].name, "thirteen-char0-");
 }
 
-static void threads_have_the_stack_that_was_asked_for(void **state)
+TEST(threads_have_the_stack_that_was_asked_for)
 {
     const size_t size = (size_t)24 << 20;
     struct selves selves;
@@ -152,7 +152,7 @@ static void allowed_cpus(unsigned cpus[2])
         cpus[1] = cpus[0];
 }
 
-static void threads_are_pinned_to_their_cpus_in_turn(void **state)
+TEST(threads_are_pinned_to_their_cpus_in_turn)
 {
     struct selves selves;
     unsigned cpus[2], on_first = 0;
@@ -169,7 +169,7 @@ static void threads_are_pinned_to_their_cpus_in_turn(void **state)
 }
 
 /* GEN-12 */
-static void signals_are_blocked_but_for_the_one_that_interrupts(void **state)
+TEST(signals_are_blocked_but_for_the_one_that_interrupts)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD};
     struct selves selves;
@@ -224,7 +224,7 @@ static void *end_thread(void *arg)
     pthread_exit(NULL);
 }
 
-static void on_start_is_first_and_on_exit_last_on_each_thread(void **state)
+TEST(on_start_is_first_and_on_exit_last_on_each_thread)
 {
     struct life life = {.starts = 0};
     rota_executor *pool =
@@ -240,7 +240,7 @@ static void on_start_is_first_and_on_exit_last_on_each_thread(void **state)
 }
 
 /* GEN-14 */
-static void on_exit_is_called_also_when_a_task_ends_the_thread(void **state)
+TEST(on_exit_is_called_also_when_a_task_ends_the_thread)
 {
     struct life life = {.starts = 0};
     rota_executor *pool =
@@ -261,7 +261,7 @@ static void note_interrupt(void *interrupted)
 }
 
 /* An exit hook begins without an interrupt, also when the pool is stopped. */
-static void on_exit_is_not_interrupted(void **state)
+TEST(on_exit_is_not_interrupted)
 {
     bool interrupted = true;
     test_gate gate;
@@ -297,7 +297,7 @@ static void *just_end(void *arg)
 }
 
 /* OWN-11, GEN-14: a thread that leaves is the pool's still, also if its task has ended it. */
-static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
+TEST(on_exit_cannot_wait_for_the_end_of_its_pool)
 {
     for (int ends = 0; ends < 2; ends++) {
         struct leaver leaver = {.awaited = ROTA_OK};
@@ -310,7 +310,7 @@ static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
 }
 
 /* POOL-45 */
-static void new_thread_settings_are_for_threads_made_later(void **state)
+TEST(new_thread_settings_are_for_threads_made_later)
 {
     struct life first = {.starts = 0}, second = {.starts = 0};
     rota_executor *pool =
@@ -349,7 +349,7 @@ static int create(pthread_t *out, const pthread_attr_t *attr, void *(*start)(voi
 }
 
 /* EXS-02, EXS-09, FACT-09 */
-static void threads_come_from_the_factory(void **state)
+TEST(threads_come_from_the_factory)
 {
     struct factory factory = {.good = 99};
     rota_executor *pool = pool_of((rota_threads){.create = create, .ctx = &factory}, 3);
@@ -363,7 +363,7 @@ static void threads_come_from_the_factory(void **state)
 }
 
 /* TPE-47, POOL-28 */
-static void when_the_factory_fails_the_threads_that_there_are_do_it_all(void **state)
+TEST(when_the_factory_fails_the_threads_that_there_are_do_it_all)
 {
     struct factory factory = {.good = 1};
     rota_executor *pool = pool_of((rota_threads){.create = create, .ctx = &factory}, 100);
@@ -379,7 +379,7 @@ static void when_the_factory_fails_the_threads_that_there_are_do_it_all(void **s
 }
 
 /* CON-08, POOL-27, POOL-28 */
-static void a_factory_that_gives_no_thread_at_all_refuses_the_task(void **state)
+TEST(a_factory_that_gives_no_thread_at_all_refuses_the_task)
 {
     struct factory factory = {.good = 0};
     rota_executor *pool = pool_of((rota_threads){.create = create, .ctx = &factory}, 2);
@@ -422,7 +422,7 @@ static void start_at_gate(void *ctx)
 }
 
 /* POOL-28: who gets no thread leaves the task to one that has come meanwhile, though only just. */
-static void a_thread_that_has_just_come_is_enough(void **state)
+TEST(a_thread_that_has_just_come_is_enough)
 {
     struct detour detour = {.calls = 0};
     const rota_threads threads = {
@@ -440,7 +440,7 @@ static void a_thread_that_has_just_come_is_enough(void **state)
 }
 
 /* RTP-04 */
-static void a_pool_with_a_flaky_factory_can_be_shut_down(void **state)
+TEST(a_pool_with_a_flaky_factory_can_be_shut_down)
 {
     for (unsigned good = 0; good < 5; good++) {
         struct factory factory = {.good = good};
@@ -475,7 +475,7 @@ static int create_slowly(pthread_t *out, const pthread_attr_t *attr, void *(*sta
     return 0;
 }
 
-static void a_thread_may_end_before_its_maker_goes_on(void **state)
+TEST(a_thread_may_end_before_its_maker_goes_on)
 {
     struct factory factory = {.calls = 0};
     rota_executor *pool =
@@ -517,7 +517,7 @@ static int create_thrice(pthread_t *out, const pthread_attr_t *attr, void *(*sta
 }
 
 /* FACT-09 */
-static void to_call_start_again_has_no_effect(void **state)
+TEST(to_call_start_again_has_no_effect)
 {
     struct factory factory = {.calls = 0};
     rota_executor *pool = pool_of(
@@ -547,7 +547,7 @@ static int create_and_submit(pthread_t *out, const pthread_attr_t *attr, void *(
     return pthread_create(out, attr, start, arg);
 }
 
-static void a_factory_may_call_the_pool(void **state)
+TEST(a_factory_may_call_the_pool)
 {
     struct factory factory = {.calls = 0};
     rota_executor *pool = pool_of((rota_threads){.create = create_and_submit, .ctx = &factory}, 2);
@@ -616,7 +616,7 @@ static void reader_was_broken(struct reader *reader, rota_executor *pool)
 }
 
 /* INT-10 */
-static void an_interrupt_breaks_a_blocking_system_call(void **state)
+TEST(an_interrupt_breaks_a_blocking_system_call)
 {
     struct reader reader;
     rota_future *future;
@@ -631,7 +631,7 @@ static void an_interrupt_breaks_a_blocking_system_call(void **state)
 }
 
 /* INT-10, POOL-53 */
-static void shutdown_now_breaks_a_blocking_system_call(void **state)
+TEST(shutdown_now_breaks_a_blocking_system_call)
 {
     struct reader reader;
     rota_future *future;
@@ -653,7 +653,7 @@ static void count_signal(int signal)
 }
 
 /* INT-10: a program that has a handler keeps it. */
-static void the_programs_own_handler_stays(void **state)
+TEST(the_programs_own_handler_stays)
 {
     struct sigaction own = {.sa_handler = count_signal}, before;
     struct reader reader;
@@ -691,7 +691,7 @@ static void one_task_runs(rota_threads threads)
 }
 
 /* GEN-14, POOL-17: the task that the thread was made for is not lost with it. */
-static void a_hook_may_end_its_thread(void **state)
+TEST(a_hook_may_end_its_thread)
 {
     atomic_uint starts = 0;
     atomic_uint exits = 0;
@@ -700,36 +700,4 @@ static void a_hook_may_end_its_thread(void **state)
     assert_true(starts >= 1);
     one_task_runs((rota_threads){.on_exit = end_thread_once, .ctx = &exits});
     assert_true(exits >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(threads_have_the_name_and_their_number),
-        test_with_memory(no_number_is_used_twice),
-        test_with_memory(names_that_are_too_long_are_cut),
-        test_with_memory(threads_have_the_stack_that_was_asked_for),
-        test_with_memory(threads_are_pinned_to_their_cpus_in_turn),
-        test_with_memory(signals_are_blocked_but_for_the_one_that_interrupts),
-        test_with_memory(on_start_is_first_and_on_exit_last_on_each_thread),
-        test_with_memory(on_exit_is_called_also_when_a_task_ends_the_thread),
-        test_with_memory(on_exit_is_not_interrupted),
-        test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
-        test_with_memory(new_thread_settings_are_for_threads_made_later),
-        test_with_memory(threads_come_from_the_factory),
-        test_with_memory(when_the_factory_fails_the_threads_that_there_are_do_it_all),
-        test_with_memory(a_factory_that_gives_no_thread_at_all_refuses_the_task),
-        test_with_memory(a_thread_that_has_just_come_is_enough),
-        test_with_memory(a_pool_with_a_flaky_factory_can_be_shut_down),
-        test_with_memory(a_thread_may_end_before_its_maker_goes_on),
-        test_with_memory(to_call_start_again_has_no_effect),
-        test_with_memory(a_factory_may_call_the_pool),
-        test_with_memory(an_interrupt_breaks_a_blocking_system_call),
-        test_with_memory(shutdown_now_breaks_a_blocking_system_call),
-        test_with_memory(the_programs_own_handler_stays),
-        test_with_memory(a_hook_may_end_its_thread),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

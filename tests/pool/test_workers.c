@@ -24,7 +24,7 @@ static void fill_and_empty(rota_executor *pool, unsigned max)
 }
 
 /* RTP-11, POOL-24, POOL-44 */
-static void idle_threads_above_core_go_after_the_keep_alive_and_no_others(void **state)
+TEST(idle_threads_above_core_go_after_the_keep_alive_and_no_others)
 {
     test_clock_install();
     rota_executor *pool = test_pool((rota_pool_options){
@@ -47,7 +47,7 @@ static void idle_threads_above_core_go_after_the_keep_alive_and_no_others(void *
 }
 
 /* TPE-50, POOL-43 */
-static void core_threads_stay_for_ever_unless_they_may_time_out(void **state)
+TEST(core_threads_stay_for_ever_unless_they_may_time_out)
 {
     test_clock_install();
     rota_executor *pool =
@@ -67,7 +67,7 @@ static void core_threads_stay_for_ever_unless_they_may_time_out(void **state)
 }
 
 /* RTP-02, POOL-43, POOL-29: what they completed stays counted. */
-static void core_threads_that_timed_out_come_back_on_demand(void **state)
+TEST(core_threads_that_timed_out_come_back_on_demand)
 {
     test_clock_install();
     rota_executor *pool = test_pool((rota_pool_options){
@@ -94,7 +94,7 @@ static void core_threads_that_timed_out_come_back_on_demand(void **state)
 }
 
 /* POOL-42: INT64_MAX is never. */
-static void with_an_endless_keep_alive_no_thread_goes(void **state)
+TEST(with_an_endless_keep_alive_no_thread_goes)
 {
     test_clock_install();
     rota_executor *pool = test_pool(
@@ -121,7 +121,7 @@ static bool has_three_soon(void *pool)
 }
 
 /* POOL-42 */
-static void a_shorter_keep_alive_is_also_for_threads_that_wait_already(void **state)
+TEST(a_shorter_keep_alive_is_also_for_threads_that_wait_already)
 {
     test_clock_install();
     rota_executor *pool = test_pool((rota_pool_options){
@@ -139,7 +139,7 @@ static void a_shorter_keep_alive_is_also_for_threads_that_wait_already(void **st
 }
 
 /* POOL-42: 0 is at once, also for threads that wait already; those of the core stay. */
-static void without_a_keep_alive_from_now_on_surplus_threads_go(void **state)
+TEST(without_a_keep_alive_from_now_on_surplus_threads_go)
 {
     test_clock_install();
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
@@ -161,7 +161,7 @@ static void without_a_keep_alive_from_now_on_surplus_threads_go(void **state)
 }
 
 /* POOL-42: 1 in the options is 0 in the setter. */
-static void with_no_keep_alive_a_surplus_thread_goes_right_after_its_task(void **state)
+TEST(with_no_keep_alive_a_surplus_thread_goes_right_after_its_task)
 {
     rota_executor *pool = test_pool((rota_pool_options){
         .core_threads = 1, .max_threads = 3, .keep_alive = 1, .queue = test_handoff()});
@@ -177,7 +177,7 @@ static void with_no_keep_alive_a_surplus_thread_goes_right_after_its_task(void *
 }
 
 /* POOL-25: the last one does not go while there is something to do. */
-static void no_task_is_left_without_a_thread_when_threads_time_out(void **state)
+TEST(no_task_is_left_without_a_thread_when_threads_time_out)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 1, .keep_alive = 1});
     atomic_uint runs = 0;
@@ -193,7 +193,7 @@ static void no_task_is_left_without_a_thread_when_threads_time_out(void **state)
 /* -- Resizing ----------------------------------------------------------------------------- */
 
 /* POOL-40: "workers are started for what is queued, at most the increase". */
-static void a_larger_core_brings_threads_for_what_is_queued(void **state)
+TEST(a_larger_core_brings_threads_for_what_is_queued)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 9});
     test_gate gate;
@@ -213,7 +213,7 @@ static void a_larger_core_brings_threads_for_what_is_queued(void **state)
 }
 
 /* POOL-40 */
-static void a_larger_core_brings_no_threads_for_nothing(void **state)
+TEST(a_larger_core_brings_no_threads_for_nothing)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 9});
 
@@ -223,7 +223,7 @@ static void a_larger_core_brings_no_threads_for_nothing(void **state)
 }
 
 /* POOL-40, POOL-24 */
-static void with_a_smaller_core_idle_threads_go_after_the_keep_alive(void **state)
+TEST(with_a_smaller_core_idle_threads_go_after_the_keep_alive)
 {
     test_clock_install();
     rota_executor *pool =
@@ -242,7 +242,7 @@ static void with_a_smaller_core_idle_threads_go_after_the_keep_alive(void **stat
 }
 
 /* POOL-41, INT-09 */
-static void with_a_smaller_max_threads_go_when_they_are_idle_and_not_before(void **state)
+TEST(with_a_smaller_max_threads_go_when_they_are_idle_and_not_before)
 {
     rota_executor *pool = test_pool(
         (rota_pool_options){.core_threads = 1, .max_threads = 6, .queue = test_handoff()});
@@ -260,7 +260,7 @@ static void with_a_smaller_max_threads_go_when_they_are_idle_and_not_before(void
 }
 
 /* POOL-41: those that are idle already. */
-static void with_a_smaller_max_idle_threads_go_at_once(void **state)
+TEST(with_a_smaller_max_idle_threads_go_at_once)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 6, .queue = test_handoff()});
 
@@ -271,7 +271,7 @@ static void with_a_smaller_max_idle_threads_go_at_once(void **state)
 }
 
 /* POOL-41 */
-static void with_a_larger_max_the_next_saturated_submission_adds_a_thread(void **state)
+TEST(with_a_larger_max_the_next_saturated_submission_adds_a_thread)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     test_gate gate;
@@ -290,7 +290,7 @@ static void with_a_larger_max_the_next_saturated_submission_adds_a_thread(void *
 }
 
 /* RTP-01: everything in turn, n = 3. */
-static void a_pool_follows_every_change_of_its_settings(void **state)
+TEST(a_pool_follows_every_change_of_its_settings)
 {
     test_clock_install();
     rota_executor *pool = test_pool((rota_pool_options){
@@ -336,7 +336,7 @@ static void starts(rota_executor *pool, int (*start)(rota_executor *, unsigned *
 }
 
 /* TPE-03, POOL-38 */
-static void prestart_one_starts_one_below_core(void **state)
+TEST(prestart_one_starts_one_below_core)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 6});
 
@@ -351,7 +351,7 @@ static void prestart_one_starts_one_below_core(void **state)
 }
 
 /* POOL-38 */
-static void prestart_starts_all_that_core_has(void **state)
+TEST(prestart_starts_all_that_core_has)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 6});
     unsigned started = 99;
@@ -368,7 +368,7 @@ static void prestart_starts_all_that_core_has(void **state)
 }
 
 /* POOL-21: they fetch from the queue. */
-static void prestarted_threads_run_what_comes(void **state)
+TEST(prestarted_threads_run_what_comes)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
     atomic_uint runs = 0;
@@ -420,14 +420,14 @@ static void tear(rota_fn *fn)
 }
 
 /* GEN-14, POOL-30, POOL-31 */
-static void a_worker_whose_task_ends_its_thread_is_replaced(void **state)
+TEST(a_worker_whose_task_ends_its_thread_is_replaced)
 {
     tear(end_thread);
     tear(cancel_thread);
 }
 
 /* POOL-30: "after an abrupt end always". */
-static void a_torn_worker_is_replaced_also_with_core_zero_and_nothing_queued(void **state)
+TEST(a_torn_worker_is_replaced_also_with_core_zero_and_nothing_queued)
 {
     rota_executor *pool = test_pool((rota_pool_options){.max_threads = 1});
 
@@ -439,7 +439,7 @@ static void a_torn_worker_is_replaced_also_with_core_zero_and_nothing_queued(voi
 }
 
 /* POOL-26, POOL-52: what is queued still runs. */
-static void a_torn_worker_of_a_pool_that_is_shut_down_is_replaced_for_what_is_queued(void **state)
+TEST(a_torn_worker_of_a_pool_that_is_shut_down_is_replaced_for_what_is_queued)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -520,7 +520,7 @@ static void hook_is_left_alone(rota_hooks hooks)
 }
 
 /* POOL-37, INT-09, POOL-22, POOL-23 */
-static void a_hook_that_waits_is_not_disturbed_by_settings_and_shutdown(void **state)
+TEST(a_hook_that_waits_is_not_disturbed_by_settings_and_shutdown)
 {
     hook_is_left_alone((rota_hooks){.before_execute = wait_before});
     hook_is_left_alone((rota_hooks){.after_execute = wait_after});
@@ -535,7 +535,7 @@ static void *take_from(void *gate)
 }
 
 /* INT-09 */
-static void a_task_that_waits_is_not_disturbed_by_settings_and_shutdown(void **state)
+TEST(a_task_that_waits_is_not_disturbed_by_settings_and_shutdown)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 2});
     rota_queue *gate = test_array(1);
@@ -576,7 +576,7 @@ static void *change_core(void *arg)
 }
 
 /* RTP-07, INT-09, POOL-23 */
-static void tasks_that_change_their_own_pool_never_see_an_interrupt(void **state)
+TEST(tasks_that_change_their_own_pool_never_see_an_interrupt)
 {
     rota_executor *pool = test_pool((rota_pool_options){
         .core_threads = CHANGERS, .max_threads = CHANGERS, .queue = test_handoff()});
@@ -605,7 +605,7 @@ static void *is_interrupted(void *arg)
 }
 
 /* INT-07 */
-static void no_task_sees_an_interrupt_that_was_left_by_another_or_by_the_pool(void **state)
+TEST(no_task_sees_an_interrupt_that_was_left_by_another_or_by_the_pool)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *future;
@@ -623,7 +623,7 @@ static void no_task_sees_an_interrupt_that_was_left_by_another_or_by_the_pool(vo
 }
 
 /* OWN-15 */
-static void an_idle_worker_holds_no_task(void **state)
+TEST(an_idle_worker_holds_no_task)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -633,39 +633,4 @@ static void an_idle_worker_holds_no_task(void **state)
     test_await_waiting(pool, 1);
     assert_int_equal(probe.frees, 1);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(idle_threads_above_core_go_after_the_keep_alive_and_no_others),
-        test_with_memory(core_threads_stay_for_ever_unless_they_may_time_out),
-        test_with_memory(core_threads_that_timed_out_come_back_on_demand),
-        test_with_memory(with_an_endless_keep_alive_no_thread_goes),
-        test_with_memory(a_shorter_keep_alive_is_also_for_threads_that_wait_already),
-        test_with_memory(without_a_keep_alive_from_now_on_surplus_threads_go),
-        test_with_memory(with_no_keep_alive_a_surplus_thread_goes_right_after_its_task),
-        test_with_memory(no_task_is_left_without_a_thread_when_threads_time_out),
-        test_with_memory(a_larger_core_brings_threads_for_what_is_queued),
-        test_with_memory(a_larger_core_brings_no_threads_for_nothing),
-        test_with_memory(with_a_smaller_core_idle_threads_go_after_the_keep_alive),
-        test_with_memory(with_a_smaller_max_threads_go_when_they_are_idle_and_not_before),
-        test_with_memory(with_a_smaller_max_idle_threads_go_at_once),
-        test_with_memory(with_a_larger_max_the_next_saturated_submission_adds_a_thread),
-        test_with_memory(a_pool_follows_every_change_of_its_settings),
-        test_with_memory(prestart_one_starts_one_below_core),
-        test_with_memory(prestart_starts_all_that_core_has),
-        test_with_memory(prestarted_threads_run_what_comes),
-        test_with_memory(a_worker_whose_task_ends_its_thread_is_replaced),
-        test_with_memory(a_torn_worker_is_replaced_also_with_core_zero_and_nothing_queued),
-        test_with_memory(a_torn_worker_of_a_pool_that_is_shut_down_is_replaced_for_what_is_queued),
-        test_with_memory(a_hook_that_waits_is_not_disturbed_by_settings_and_shutdown),
-        test_with_memory(a_task_that_waits_is_not_disturbed_by_settings_and_shutdown),
-        test_with_memory(tasks_that_change_their_own_pool_never_see_an_interrupt),
-        test_with_memory(no_task_sees_an_interrupt_that_was_left_by_another_or_by_the_pool),
-        test_with_memory(an_idle_worker_holds_no_task),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
