@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 /* The thread sanitizer looks at every access, for each of them. */
 #if defined(__SANITIZE_THREAD__)
 enum { ROUNDS = 20000, MANY = 100000 };
@@ -40,7 +42,7 @@ static size_t queued(rota_executor *sched)
 /* -- It leaves at once -------------------------------------------------------------------- */
 
 /* SCHED-28, DWQ-05: from the head, the middle and the end. */
-static void a_task_that_is_cancelled_leaves_the_queue_at_once(void **state)
+TEST(a_task_that_is_cancelled_leaves_the_queue_at_once)
 {
     static const unsigned order[] = {0, 4, 2, 3, 1};
     rota_executor *sched = sched_of(1, false);
@@ -68,7 +70,7 @@ static void a_task_that_is_cancelled_leaves_the_queue_at_once(void **state)
 }
 
 /* The others go on as if it had never been there. */
-static void those_beside_it_run_in_their_order(void **state)
+TEST(those_beside_it_run_in_their_order)
 {
     static const unsigned order[] = {1, 3, 4, 6, 7, 9};
     rota_executor *sched = sched_of(1, false);
@@ -90,7 +92,7 @@ static void those_beside_it_run_in_their_order(void **state)
 }
 
 /* "Completed by hand" is an end as well. */
-static void a_task_that_is_completed_by_hand_leaves_too(void **state)
+TEST(a_task_that_is_completed_by_hand_leaves_too)
 {
     rota_executor *sched = sched_of(1, false);
     test_probe probe = {.error = 0};
@@ -128,7 +130,7 @@ static void let_them_wait_and_cancel(rota_executor *sched, test_probe *probe)
 }
 
 /* DWQ-14, OWN-15, RST-05: workers that wait hold on to nothing, not to a single one. */
-static void waiting_workers_keep_nothing_of_what_was_cancelled(void **state)
+TEST(waiting_workers_keep_nothing_of_what_was_cancelled)
 {
     rota_executor *sched = sched_of(10, false);
     test_probe probe = {.error = 0};
@@ -167,7 +169,7 @@ static void see_after(rota_executor *ex, rota_task *task, int status, int error,
 }
 
 /* SCHED-28, SCHED-29 */
-static void a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing(void **state)
+TEST(a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing)
 {
     struct seen seen = {0};
     test_probe probe = {.error = 0};
@@ -197,7 +199,7 @@ static void a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing(voi
 }
 
 /* SCHED-28, POOL-51 */
-static void a_purge_takes_out_the_cancelled_ones_alone(void **state)
+TEST(a_purge_takes_out_the_cancelled_ones_alone)
 {
     rota_executor *sched = sched_of(1, true);
     test_probe probes[6] = {{.error = 0}};
@@ -223,7 +225,7 @@ static void a_purge_takes_out_the_cancelled_ones_alone(void **state)
 }
 
 /* SCHED-26 */
-static void a_shutdown_throws_kept_ones_out_and_the_pool_ends(void **state)
+TEST(a_shutdown_throws_kept_ones_out_and_the_pool_ends)
 {
     rota_executor *sched = sched_of(1, true);
     test_probe probe = {.error = 0};
@@ -237,7 +239,7 @@ static void a_shutdown_throws_kept_ones_out_and_the_pool_ends(void **state)
 }
 
 /* SCHED-26: nothing is left that may run, so there is nothing to wait for. */
-static void what_is_cancelled_after_the_shutdown_is_not_kept(void **state)
+TEST(what_is_cancelled_after_the_shutdown_is_not_kept)
 {
     rota_executor *sched = sched_of(1, true);
     test_probe probe = {.error = 0};
@@ -252,7 +254,7 @@ static void what_is_cancelled_after_the_shutdown_is_not_kept(void **state)
 }
 
 /* What was cancelled before stays; what is cancelled after goes. */
-static void keeping_can_be_switched_while_it_runs(void **state)
+TEST(keeping_can_be_switched_while_it_runs)
 {
     rota_executor *sched = sched_of(1, true);
     test_probe probe = {.error = 0};
@@ -277,7 +279,7 @@ static void keeping_can_be_switched_while_it_runs(void **state)
 /* -- Removal ------------------------------------------------------------------------------ */
 
 /* STP-24, POOL-51 */
-static void a_queued_task_can_be_removed_once_and_a_running_one_not(void **state)
+TEST(a_queued_task_can_be_removed_once_and_a_running_one_not)
 {
     rota_executor *sched = sched_of(1, false);
     rota_executor *other = sched_of(1, false);
@@ -318,7 +320,7 @@ static void schedule_and_cancel(rota_executor *sched, test_probe *probe, unsigne
 }
 
 /* DWQ-15, RST-01 */
-static void rounds_of_schedule_and_cancel_need_no_memory(void **state)
+TEST(rounds_of_schedule_and_cancel_need_no_memory)
 {
     rota_executor *sched = sched_of(1, false);
     test_probe probe = {.error = 0};
@@ -340,7 +342,7 @@ static bool all_have_run(void *runs)
 }
 
 /* "Millions may wait." DWQ-02, DWQ-04, DWQ-05: without log n this takes hours. */
-static void a_million_may_wait_and_half_of_them_be_cancelled(void **state)
+TEST(a_million_may_wait_and_half_of_them_be_cancelled)
 {
     rota_future **futures = calloc(MANY / 2, sizeof *futures);
     rota_executor *sched = sched_of(1, false);
@@ -366,25 +368,4 @@ static void a_million_may_wait_and_half_of_them_be_cancelled(void **state)
     free(futures);
     assert_ok(rota_close(sched));
     assert_int_equal(runs, MANY / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(a_task_that_is_cancelled_leaves_the_queue_at_once),
-        test_with_clock(those_beside_it_run_in_their_order),
-        test_with_clock(a_task_that_is_completed_by_hand_leaves_too),
-        test_with_clock(waiting_workers_keep_nothing_of_what_was_cancelled),
-        test_with_clock(a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing),
-        test_with_clock(a_purge_takes_out_the_cancelled_ones_alone),
-        test_with_clock(a_shutdown_throws_kept_ones_out_and_the_pool_ends),
-        test_with_clock(what_is_cancelled_after_the_shutdown_is_not_kept),
-        test_with_clock(keeping_can_be_switched_while_it_runs),
-        test_with_clock(a_queued_task_can_be_removed_once_and_a_running_one_not),
-        test_with_clock(rounds_of_schedule_and_cancel_need_no_memory),
-        test_with_clock(a_million_may_wait_and_half_of_them_be_cancelled),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 struct task {
     rota_executor *sched;
     test_probe probe;
@@ -185,13 +187,13 @@ static void end_in_each_way(rota_ns period)
 }
 
 /* OWN-04 */
-static void the_argument_of_a_task_meets_its_body_or_discard(void **state)
+TEST(the_argument_of_a_task_meets_its_body_or_discard)
 {
     end_in_each_way(0);
 }
 
 /* OWN-19: "of a periodic task: once, when no further run will come." */
-static void the_argument_of_a_series_is_discarded_once(void **state)
+TEST(the_argument_of_a_series_is_discarded_once)
 {
     end_in_each_way(ROTA_HOURS(1));
     end_in_each_way(-ROTA_HOURS(1));
@@ -213,7 +215,7 @@ static void count_discard(void *arg)
 }
 
 /* SCHED-27, SCHED-32: a run that stops its own pool is the last. */
-static void a_series_that_stops_its_pool_is_discarded_once(void **state)
+TEST(a_series_that_stops_its_pool_is_discarded_once)
 {
     struct task task = {.is_periodic = true};
     rota_call call = {.fn = end_inside, .arg = &task, .discard = count_discard};
@@ -225,16 +227,4 @@ static void a_series_that_stops_its_pool_is_discarded_once(void **state)
     rota_future_unref(task.future);
     assert_int_equal(task.probe.runs, 1);
     assert_int_equal(task.probe.discards, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(the_argument_of_a_task_meets_its_body_or_discard),
-        test_with_clock(the_argument_of_a_series_is_discarded_once),
-        test_with_clock(a_series_that_stops_its_pool_is_discarded_once),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

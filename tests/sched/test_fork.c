@@ -121,7 +121,7 @@ static void end(struct scene *scene)
     assert_int_equal(scene->probe.discards, 2);
 }
 
-static void a_child_finds_it_ended_and_the_parent_goes_on(void **state)
+TEST(a_child_finds_it_ended_and_the_parent_goes_on)
 {
     struct scene scene;
 
@@ -134,7 +134,7 @@ static void a_child_finds_it_ended_and_the_parent_goes_on(void **state)
 }
 
 /* Whatever lock is held at that moment. */
-static void a_child_is_not_held_up_by_what_beats_in_the_parent(void **state)
+TEST(a_child_is_not_held_up_by_what_beats_in_the_parent)
 {
     struct scene scene;
     atomic_uint runs = 0;
@@ -169,7 +169,7 @@ static void *fork_inside(void *arg)
     return NULL;
 }
 
-static void a_child_of_a_run_finds_it_ended(void **state)
+TEST(a_child_of_a_run_finds_it_ended)
 {
     struct inside inside = {.status = 77};
     rota_future *series;
@@ -184,16 +184,7 @@ static void a_child_of_a_run_finds_it_ended(void **state)
     end(&inside.scene);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_child_finds_it_ended_and_the_parent_goes_on),
-        test_with_memory(a_child_is_not_held_up_by_what_beats_in_the_parent),
-        test_with_memory(a_child_of_a_run_finds_it_ended),
-    };
-
-    test_memory_install();
-    if (!TEST_FORKS_ARE_FOLLOWED)
-        return 0;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return TEST_FORKS_ARE_FOLLOWED;
 }

@@ -6,6 +6,8 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 /* A task that schedules another in its own pool, of so many threads, and waits for that. */
 struct family {
     rota_executor *sched;
@@ -60,7 +62,7 @@ static void end(struct family *self)
 }
 
 /* EXEC-18 */
-static void a_worker_that_waits_for_a_task_that_is_due_runs_it(void **state)
+TEST(a_worker_that_waits_for_a_task_that_is_due_runs_it)
 {
     for (int threads = 0; threads < 2; threads++) {
         struct family self = {.timeout = ROTA_FOREVER};
@@ -78,7 +80,7 @@ static void a_worker_that_waits_for_a_task_that_is_due_runs_it(void **state)
 }
 
 /* EXEC-18: "nothing is run before it is due". */
-static void a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it(void **state)
+TEST(a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it)
 {
     struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_SEC(5)};
 
@@ -94,7 +96,7 @@ static void a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it(void 
 }
 
 /* When its time comes, by itself or by another: also if there is no other. */
-static void a_worker_that_waits_is_answered_when_the_time_has_come(void **state)
+TEST(a_worker_that_waits_is_answered_when_the_time_has_come)
 {
     for (unsigned threads = 1; threads <= 2; threads++) {
         struct family self = {.delay = ROTA_SEC(10), .timeout = ROTA_FOREVER};
@@ -111,7 +113,7 @@ static void a_worker_that_waits_is_answered_when_the_time_has_come(void **state)
 }
 
 /* A run of a series is no answer: it goes on as a series does, and the wait, too. */
-static void a_worker_that_waits_for_a_series_does_not_end_it(void **state)
+TEST(a_worker_that_waits_for_a_series_does_not_end_it)
 {
     struct family self = {.period = ROTA_SEC(1), .timeout = ROTA_SEC(100)};
 
@@ -127,7 +129,7 @@ static void a_worker_that_waits_for_a_series_does_not_end_it(void **state)
     assert_int_equal(self.child.discards, 1);
 }
 
-static void with_strict_wait_a_worker_runs_nothing(void **state)
+TEST(with_strict_wait_a_worker_runs_nothing)
 {
     struct family self = {.timeout = ROTA_SEC(5)};
 
@@ -162,7 +164,7 @@ static void *get_after_gate(void *arg)
 }
 
 /* SCHED-21: what may not run any more is not run by who waits, either. */
-static void a_worker_does_not_help_with_what_the_policies_forbid(void **state)
+TEST(a_worker_does_not_help_with_what_the_policies_forbid)
 {
     struct late late = {.status = 77};
 
@@ -178,19 +180,4 @@ static void a_worker_does_not_help_with_what_the_policies_forbid(void **state)
     assert_status(late.status, ROTA_ECANCELED);
     assert_int_equal(late.runs, 0);
     rota_future_unref(late.future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(a_worker_that_waits_for_a_task_that_is_due_runs_it),
-        test_with_clock(a_worker_that_waits_for_a_task_that_is_not_due_does_not_run_it),
-        test_with_clock(a_worker_that_waits_is_answered_when_the_time_has_come),
-        test_with_clock(a_worker_that_waits_for_a_series_does_not_end_it),
-        test_with_clock(with_strict_wait_a_worker_runs_nothing),
-        test_with_clock(a_worker_does_not_help_with_what_the_policies_forbid),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 /* -- Decorate ----------------------------------------------------------------------------- */
 
 enum { REFUSED = -77, MOST = 16 };
@@ -72,7 +74,7 @@ static int enter(unsigned way, rota_executor *sched, test_probe *probe, rota_fut
 enum { INVOKES = 8, WAYS = 10 };
 
 /* SCHED-30: on the thread that submits it, before it is queued. */
-static void decorate_sees_each_task_once_whichever_way_it_comes(void **state)
+TEST(decorate_sees_each_task_once_whichever_way_it_comes)
 {
     for (unsigned way = 0; way < WAYS; way++) {
         struct decorator self;
@@ -96,7 +98,7 @@ static void decorate_sees_each_task_once_whichever_way_it_comes(void **state)
 }
 
 /* SCHED-30, section 0 */
-static void what_decorate_refuses_is_not_queued_and_the_submitter_sees_it(void **state)
+TEST(what_decorate_refuses_is_not_queued_and_the_submitter_sees_it)
 {
     for (unsigned way = 0; way < WAYS; way++) {
         struct decorator self;
@@ -118,7 +120,7 @@ static void what_decorate_refuses_is_not_queued_and_the_submitter_sees_it(void *
 }
 
 /* Also by the status of a rejection, which no handler is asked about: there was room. */
-static void what_decorate_rejects_is_not_the_handlers(void **state)
+TEST(what_decorate_rejects_is_not_the_handlers)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -136,7 +138,7 @@ static void what_decorate_rejects_is_not_the_handlers(void **state)
 }
 
 /* A task that was handed out and is passed on comes in, too, and stays with who has it. */
-static void what_decorate_refuses_stays_the_callers(void **state)
+TEST(what_decorate_refuses_stays_the_callers)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -154,7 +156,7 @@ static void what_decorate_refuses_stays_the_callers(void **state)
 }
 
 /* OWN-05: one that was handed out and is refused is due when it was before, by whatever refuses it. */
-static void what_is_refused_is_due_when_it_was(void **state)
+TEST(what_is_refused_is_due_when_it_was)
 {
     struct decorator self;
     rota_executor *first = test_sched((rota_sched_options){.core_threads = 1});
@@ -183,7 +185,7 @@ static void what_is_refused_is_due_when_it_was(void **state)
 }
 
 /* ROTA_EREJECTED is a status like any other: but what is rejected goes to the handler. */
-static void what_comes_too_late_is_not_decorated(void **state)
+TEST(what_comes_too_late_is_not_decorated)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -208,7 +210,7 @@ static int cancel_inside(rota_task *task, void *ctx)
 }
 
 /* It may look at the future, and even end it: the task is as one that was cancelled later. */
-static void decorate_may_look_at_the_future_and_cancel_it(void **state)
+TEST(decorate_may_look_at_the_future_and_cancel_it)
 {
     struct decorator self = {.calls = 0};
     rota_executor *sched = test_sched(
@@ -228,7 +230,7 @@ static void decorate_may_look_at_the_future_and_cancel_it(void **state)
 }
 
 /* SCHED-30, RST-02: the queue and shutdown_now show what decorate saw. */
-static void the_queue_and_shutdown_now_show_the_decorated_task(void **state)
+TEST(the_queue_and_shutdown_now_show_the_decorated_task)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -250,7 +252,7 @@ static void the_queue_and_shutdown_now_show_the_decorated_task(void **state)
 }
 
 /* STS-02 to STS-06 */
-static void decorated_tasks_run_at_their_times(void **state)
+TEST(decorated_tasks_run_at_their_times)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -279,7 +281,7 @@ static void decorated_tasks_run_at_their_times(void **state)
 }
 
 /* STS-22, STS-23 */
-static void decorated_tasks_are_found_in_the_queue_and_removed(void **state)
+TEST(decorated_tasks_are_found_in_the_queue_and_removed)
 {
     struct decorator self;
     rota_executor *sched = decorated(&self);
@@ -348,7 +350,7 @@ static rota_executor *hooked(struct hooks *hooks)
 }
 
 /* POOL-33, SCHED-31 as section 0 has it */
-static void the_hooks_are_called_around_each_run(void **state)
+TEST(the_hooks_are_called_around_each_run)
 {
     struct hooks hooks = {0};
     rota_executor *sched = hooked(&hooks);
@@ -378,7 +380,7 @@ static void the_hooks_are_called_around_each_run(void **state)
 }
 
 /* Section 0: of a failure that no holder can see, once. */
-static void a_failure_that_nobody_can_see_is_told(void **state)
+TEST(a_failure_that_nobody_can_see_is_told)
 {
     struct hooks hooks = {0};
     rota_executor *sched = hooked(&hooks);
@@ -402,7 +404,7 @@ static void cancel_future(void *arg)
 }
 
 /* A run that cancels its own future ends as cancelled. */
-static void the_hook_after_sees_that_the_future_was_cancelled(void **state)
+TEST(the_hook_after_sees_that_the_future_was_cancelled)
 {
     struct hooks hooks = {0};
     rota_executor *sched = hooked(&hooks);
@@ -422,7 +424,7 @@ static void the_hook_after_sees_that_the_future_was_cancelled(void **state)
 /* -- Counts ------------------------------------------------------------------------------- */
 
 /* Submitted is what was accepted, completed are runs. */
-static void a_series_is_submitted_once_and_completed_with_each_run(void **state)
+TEST(a_series_is_submitted_once_and_completed_with_each_run)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
@@ -452,7 +454,7 @@ static void a_series_is_submitted_once_and_completed_with_each_run(void **state)
 }
 
 /* What never ran is counted as submitted all the same. */
-static void what_leaves_unrun_has_been_submitted(void **state)
+TEST(what_leaves_unrun_has_been_submitted)
 {
     rota_executor *sched =
         test_sched((rota_sched_options){.core_threads = 1, .drop_delayed_on_shutdown = true});
@@ -491,7 +493,7 @@ static void *look_inside(void *arg)
 }
 
 /* STP-10, STP-11, STP-14 */
-static void a_task_is_active_while_it_runs_and_completed_then(void **state)
+TEST(a_task_is_active_while_it_runs_and_completed_then)
 {
     struct inside inside = {.sched = test_sched((rota_sched_options){.core_threads = 2})};
 
@@ -510,7 +512,7 @@ static void a_task_is_active_while_it_runs_and_completed_then(void **state)
     assert_ok(rota_close(inside.sched));
 }
 
-static void a_line_for_logs_says_what_kind_it_is(void **state)
+TEST(a_line_for_logs_says_what_kind_it_is)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
@@ -521,30 +523,4 @@ static void a_line_for_logs_says_what_kind_it_is(void **state)
     assert_non_null(strstr(line, "scheduled pool: running"));
     assert_non_null(strstr(line, "1 queued"));
     test_stop(sched);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(decorate_sees_each_task_once_whichever_way_it_comes),
-        test_with_clock(what_decorate_refuses_is_not_queued_and_the_submitter_sees_it),
-        test_with_clock(what_decorate_rejects_is_not_the_handlers),
-        test_with_clock(what_decorate_refuses_stays_the_callers),
-        test_with_clock(what_is_refused_is_due_when_it_was),
-        test_with_clock(what_comes_too_late_is_not_decorated),
-        test_with_clock(decorate_may_look_at_the_future_and_cancel_it),
-        test_with_clock(the_queue_and_shutdown_now_show_the_decorated_task),
-        test_with_clock(decorated_tasks_run_at_their_times),
-        test_with_clock(decorated_tasks_are_found_in_the_queue_and_removed),
-        test_with_clock(the_hooks_are_called_around_each_run),
-        test_with_clock(a_failure_that_nobody_can_see_is_told),
-        test_with_clock(the_hook_after_sees_that_the_future_was_cancelled),
-        test_with_clock(a_series_is_submitted_once_and_completed_with_each_run),
-        test_with_clock(what_leaves_unrun_has_been_submitted),
-        test_with_clock(a_task_is_active_while_it_runs_and_completed_then),
-        test_with_clock(a_line_for_logs_says_what_kind_it_is),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

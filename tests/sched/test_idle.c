@@ -34,7 +34,7 @@ static int set_up(void **state)
     return 0;
 }
 
-#define test_idle(test) cmocka_unit_test_setup_teardown(test, set_up, test_clock_after)
+TEST_FIXTURE(.setup = set_up, .teardown = test_clock_after);
 
 /* -- Pools that count their threads ------------------------------------------------------- */
 
@@ -95,39 +95,39 @@ static void rests(rota_sched_options options, unsigned left)
     assert_int_equal(starts, exits);
 }
 
-static void with_core_0_the_one_thread_sleeps_until_something_is_due(void **state)
+TEST(with_core_0_the_one_thread_sleeps_until_something_is_due)
 {
     rests((rota_sched_options){.core_threads = 0}, 1);
 }
 
-static void so_it_does_if_idle_threads_go_at_once(void **state)
+TEST(so_it_does_if_idle_threads_go_at_once)
 {
     rests((rota_sched_options){.core_threads = 0, .keep_alive = 1}, 1);
 }
 
-static void so_it_does_if_they_stay_long(void **state)
+TEST(so_it_does_if_they_stay_long)
 {
     rests((rota_sched_options){.core_threads = 0, .keep_alive = ROTA_SEC(60)}, 1);
 }
 
-static void core_threads_sleep_until_something_is_due(void **state)
+TEST(core_threads_sleep_until_something_is_due)
 {
     rests((rota_sched_options){.core_threads = TASKS}, TASKS);
 }
 
-static void core_threads_that_may_go_do_so_but_for_one_that_sleeps(void **state)
+TEST(core_threads_that_may_go_do_so_but_for_one_that_sleeps)
 {
     rests((rota_sched_options){.core_threads = TASKS, .core_may_time_out = true}, 1);
 }
 
-static void so_they_do_if_they_go_at_once(void **state)
+TEST(so_they_do_if_they_go_at_once)
 {
     rests((rota_sched_options){.core_threads = TASKS, .core_may_time_out = true, .keep_alive = 1},
           1);
 }
 
 /* SCHED-08: for ever is no time to wake up at. */
-static void a_task_that_never_comes_wakes_nobody(void **state)
+TEST(a_task_that_never_comes_wakes_nobody)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.keep_alive = 1});
     atomic_uint runs = 0;
@@ -143,7 +143,7 @@ static void a_task_that_never_comes_wakes_nobody(void **state)
 }
 
 /* SCHED-20: also if the last one may go at once from now on. */
-static void the_last_one_sleeps_on_if_its_keep_alive_becomes_0(void **state)
+TEST(the_last_one_sleeps_on_if_its_keep_alive_becomes_0)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 0});
     atomic_uint runs = 0;
@@ -161,7 +161,7 @@ static void the_last_one_sleeps_on_if_its_keep_alive_becomes_0(void **state)
 }
 
 /* SCHED-20: between the runs of a series, which lie further apart than a thread waits. */
-static void a_series_keeps_the_one_thread_that_runs_it(void **state)
+TEST(a_series_keeps_the_one_thread_that_runs_it)
 {
     static const rota_ns keep_alives[] = {0, 1};
 
@@ -187,7 +187,7 @@ static void a_series_keeps_the_one_thread_that_runs_it(void **state)
 /* -- One waits for the time, the others until they are called ------------------------------ */
 
 /* DWQ-08, DWQ-10 */
-static void one_worker_waits_for_the_first_task_and_the_others_for_a_call(void **state)
+TEST(one_worker_waits_for_the_first_task_and_the_others_for_a_call)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 4});
     atomic_uint runs = 0;
@@ -206,7 +206,7 @@ static void one_worker_waits_for_the_first_task_and_the_others_for_a_call(void *
 }
 
 /* RST-06: no thundering herd. */
-static void a_beat_wakes_few_of_many_workers(void **state)
+TEST(a_beat_wakes_few_of_many_workers)
 {
     enum { THREADS = 50, BEATS = 1000 };
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = THREADS});
@@ -234,7 +234,7 @@ static void a_beat_wakes_few_of_many_workers(void **state)
 /* -- How many there are ------------------------------------------------------------------- */
 
 /* SCHED-18, POOL-39, REJ-10: and it takes whatever comes. */
-static void there_are_never_more_than_the_core_threads(void **state)
+TEST(there_are_never_more_than_the_core_threads)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
@@ -259,7 +259,7 @@ static void there_are_never_more_than_the_core_threads(void **state)
 }
 
 /* SCHED-19, POOL-39 */
-static void with_core_0_there_is_one_thread_and_it_runs_what_is_due(void **state)
+TEST(with_core_0_there_is_one_thread_and_it_runs_what_is_due)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 0});
     atomic_uint runs = 0;
@@ -285,7 +285,7 @@ static bool has_nobody_in_time(void *sched)
 }
 
 /* With what it waits for the last one goes, after its keep_alive, and comes again for another. */
-static void the_last_thread_goes_when_the_only_task_is_cancelled(void **state)
+TEST(the_last_thread_goes_when_the_only_task_is_cancelled)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 0});
     atomic_uint runs = 0;
@@ -306,7 +306,7 @@ static void the_last_thread_goes_when_the_only_task_is_cancelled(void **state)
 }
 
 /* The same without the least time, and by other ways out of the queue. */
-static void it_goes_at_once_if_idle_threads_do(void **state)
+TEST(it_goes_at_once_if_idle_threads_do)
 {
     rota_executor *sched = counting_sched((rota_sched_options){
         .core_threads = 2, .core_may_time_out = true, .keep_alive = 1, .keep_cancelled = true});
@@ -335,7 +335,7 @@ static bool has_one_in_time(void *sched)
 }
 
 /* SCHED-19, POOL-40 */
-static void the_core_can_be_changed_while_they_wait(void **state)
+TEST(the_core_can_be_changed_while_they_wait)
 {
     rota_executor *sched = counting_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -359,7 +359,7 @@ static void the_core_can_be_changed_while_they_wait(void **state)
 }
 
 /* A shorter keep_alive, and leave to go, reach those that wait. */
-static void who_may_go_can_be_changed_while_they_wait(void **state)
+TEST(who_may_go_can_be_changed_while_they_wait)
 {
     rota_executor *sched =
         counting_sched((rota_sched_options){.core_threads = 3, .keep_alive = ROTA_HOURS(10)});
@@ -399,7 +399,7 @@ static rota_executor *sched_allowed(atomic_int *allowed, unsigned core)
 }
 
 /* SCHED-35 */
-static void without_a_thread_nothing_is_taken(void **state)
+TEST(without_a_thread_nothing_is_taken)
 {
     for (unsigned core = 0; core < 3; core++) {
         atomic_int allowed = 0;
@@ -422,7 +422,7 @@ static void without_a_thread_nothing_is_taken(void **state)
 }
 
 /* SCHED-35 */
-static void with_one_thread_all_is_taken(void **state)
+TEST(with_one_thread_all_is_taken)
 {
     atomic_int allowed = 1;
     rota_executor *sched = sched_allowed(&allowed, 3);
@@ -449,7 +449,7 @@ static void *end_thread(void *arg)
 }
 
 /* GEN-14: what waits for its time does not wait in vain. */
-static void a_thread_that_a_task_has_ended_is_replaced_for_what_is_not_due(void **state)
+TEST(a_thread_that_a_task_has_ended_is_replaced_for_what_is_not_due)
 {
     for (unsigned core = 0; core < 2; core++) {
         rota_executor *sched = counting_sched((rota_sched_options){.core_threads = core});
@@ -463,33 +463,4 @@ static void a_thread_that_a_task_has_ended_is_replaced_for_what_is_not_due(void 
         assert_int_equal(runs, 1);
         assert_int_equal(ended, 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_idle(with_core_0_the_one_thread_sleeps_until_something_is_due),
-        test_idle(so_it_does_if_idle_threads_go_at_once),
-        test_idle(so_it_does_if_they_stay_long),
-        test_idle(core_threads_sleep_until_something_is_due),
-        test_idle(core_threads_that_may_go_do_so_but_for_one_that_sleeps),
-        test_idle(so_they_do_if_they_go_at_once),
-        test_idle(a_task_that_never_comes_wakes_nobody),
-        test_idle(the_last_one_sleeps_on_if_its_keep_alive_becomes_0),
-        test_idle(a_series_keeps_the_one_thread_that_runs_it),
-        test_idle(one_worker_waits_for_the_first_task_and_the_others_for_a_call),
-        test_idle(a_beat_wakes_few_of_many_workers),
-        test_idle(there_are_never_more_than_the_core_threads),
-        test_idle(with_core_0_there_is_one_thread_and_it_runs_what_is_due),
-        test_idle(the_last_thread_goes_when_the_only_task_is_cancelled),
-        test_idle(it_goes_at_once_if_idle_threads_do),
-        test_idle(the_core_can_be_changed_while_they_wait),
-        test_idle(who_may_go_can_be_changed_while_they_wait),
-        test_idle(without_a_thread_nothing_is_taken),
-        test_idle(with_one_thread_all_is_taken),
-        test_idle(a_thread_that_a_task_has_ended_is_replaced_for_what_is_not_due),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

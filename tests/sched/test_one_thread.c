@@ -51,21 +51,11 @@ static void close_crowd(void *arg)
 }
 
 /* SCHED-19: "exactly one", also for two who find none at the same moment. */
-static void with_core_0_one_thread_comes_for_two_submitters(void **state)
+TEST(with_core_0_one_thread_comes_for_two_submitters)
 {
     static const test_race race = {
         .before = open_crowd, .sides = {submit_one, submit_one}, .after = close_crowd};
     struct crowd crowd;
 
     test_race_run(&race, &crowd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(with_core_0_one_thread_comes_for_two_submitters),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static unsigned noted(void)
 /* -- Order -------------------------------------------------------------------------------- */
 
 /* SCHED-05, SCHED-10 */
-static void tasks_run_in_the_order_of_their_times(void **state)
+TEST_WITH(test_virtual_time, tasks_run_in_the_order_of_their_times)
 {
     static const unsigned order[] = {1, 3, 2, 4, 0};
     rota_executor *sched = one_thread();
@@ -49,7 +49,7 @@ static void tasks_run_in_the_order_of_their_times(void **state)
 }
 
 /* SCHED-05: also if they are late, and all at once. */
-static void late_ones_run_in_the_order_of_their_times(void **state)
+TEST_WITH(test_virtual_time, late_ones_run_in_the_order_of_their_times)
 {
     static const unsigned order[] = {2, 1, 0};
     rota_executor *sched = one_thread();
@@ -64,7 +64,7 @@ static void late_ones_run_in_the_order_of_their_times(void **state)
 }
 
 /* SCHED-04, SCHED-05 */
-static void equal_times_run_in_the_order_of_submission(void **state)
+TEST_WITH(test_virtual_time, equal_times_run_in_the_order_of_submission)
 {
     rota_executor *sched = one_thread();
     unsigned order[NOTES];
@@ -114,7 +114,7 @@ static void submit_together(rota_executor *sched)
 }
 
 /* SCHED-04: of all threads; what one has submitted before keeps its place before. */
-static void submissions_of_several_threads_keep_their_order(void **state)
+TEST_WITH(test_virtual_time, submissions_of_several_threads_keep_their_order)
 {
     rota_executor *sched = one_thread();
     unsigned next[SUBMITTERS] = {0};
@@ -136,7 +136,7 @@ static rota_task *drained_note(unsigned number)
 }
 
 /* SCHED-02: execute, submit, a task passed on and no delay are all "now", in their order. */
-static void now_is_the_same_for_every_way_in(void **state)
+TEST_WITH(test_virtual_time, now_is_the_same_for_every_way_in)
 {
     static const unsigned order[] = {0, 1, 2, 3, 4, 5, 6};
     rota_executor *sched = one_thread();
@@ -159,7 +159,7 @@ static void now_is_the_same_for_every_way_in(void **state)
 }
 
 /* SCHED-02, SCHED-05: "now" is a time like any other. */
-static void what_was_due_before_runs_before_what_is_executed_now(void **state)
+TEST_WITH(test_virtual_time, what_was_due_before_runs_before_what_is_executed_now)
 {
     static const unsigned order[] = {1, 2, 0};
     rota_executor *sched = one_thread();
@@ -181,7 +181,7 @@ static void what_was_due_before_runs_before_what_is_executed_now(void **state)
 /* -- Never before ------------------------------------------------------------------------- */
 
 /* SCHED-07, STP-02, STP-03 */
-static void a_task_does_not_run_before_its_time(void **state)
+TEST_WITH(test_virtual_time, a_task_does_not_run_before_its_time)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
@@ -216,7 +216,7 @@ static void *note_time(void *arg)
 }
 
 /* STP-02, in the time of the world. */
-static void nor_does_it_by_the_clock_of_the_system(void **state)
+TEST(nor_does_it_by_the_clock_of_the_system)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
 
@@ -232,7 +232,7 @@ static void nor_does_it_by_the_clock_of_the_system(void **state)
 }
 
 /* SCHED-05, SCHED-07: any delays, on several threads, while time goes in steps. */
-static void none_of_many_runs_before_its_time_nor_is_forgotten(void **state)
+TEST_WITH(test_virtual_time, none_of_many_runs_before_its_time_nor_is_forgotten)
 {
     static struct timed timed[NOTES];
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 3});
@@ -255,7 +255,7 @@ static void none_of_many_runs_before_its_time_nor_is_forgotten(void **state)
 /* -- Who waits is woken ------------------------------------------------------------------- */
 
 /* SCHED-33, DWQ-09 */
-static void an_earlier_task_is_not_missed_by_who_waits_for_a_later_one(void **state)
+TEST_WITH(test_virtual_time, an_earlier_task_is_not_missed_by_who_waits_for_a_later_one)
 {
     static const unsigned order[] = {2, 1, 0};
     rota_executor *sched = one_thread();
@@ -276,7 +276,7 @@ static void an_earlier_task_is_not_missed_by_who_waits_for_a_later_one(void **st
 }
 
 /* SCHED-34 */
-static void a_slow_task_holds_up_its_own_thread_alone(void **state)
+TEST_WITH(test_virtual_time, a_slow_task_holds_up_its_own_thread_alone)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
@@ -301,7 +301,7 @@ static void a_slow_task_holds_up_its_own_thread_alone(void **state)
 /* -- Extremes ----------------------------------------------------------------------------- */
 
 /* SCHED-08, SCHED-09: huge delays are neither past nor in disorder. */
-static void huge_delays_lie_ahead_in_their_order(void **state)
+TEST_WITH(test_virtual_time, huge_delays_lie_ahead_in_their_order)
 {
     static const rota_ns huge[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 2 + 1,
                                    ROTA_HOURS(24) * 365};
@@ -326,7 +326,7 @@ static void huge_delays_lie_ahead_in_their_order(void **state)
 }
 
 /* SCHED-08: an overdue head beside the furthest that there is. */
-static void the_furthest_does_not_pass_an_overdue_one(void **state)
+TEST_WITH(test_virtual_time, the_furthest_does_not_pass_an_overdue_one)
 {
     static const unsigned order[] = {0};
     rota_executor *sched = one_thread();
@@ -381,33 +381,10 @@ static void due_beside_far(unsigned due, unsigned far)
 }
 
 /* RST-03 */
-static void every_kind_that_is_due_runs_and_none_that_is_far(void **state)
+TEST_WITH(test_virtual_time, every_kind_that_is_due_runs_and_none_that_is_far)
 {
     for (unsigned due = 0; due < 5; due++) {
         for (unsigned far = 0; far < 5; far++)
             due_beside_far(due, far);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(tasks_run_in_the_order_of_their_times),
-        test_with_clock(late_ones_run_in_the_order_of_their_times),
-        test_with_clock(equal_times_run_in_the_order_of_submission),
-        test_with_clock(submissions_of_several_threads_keep_their_order),
-        test_with_clock(now_is_the_same_for_every_way_in),
-        test_with_clock(what_was_due_before_runs_before_what_is_executed_now),
-        test_with_clock(a_task_does_not_run_before_its_time),
-        test_with_memory(nor_does_it_by_the_clock_of_the_system),
-        test_with_clock(none_of_many_runs_before_its_time_nor_is_forgotten),
-        test_with_clock(an_earlier_task_is_not_missed_by_who_waits_for_a_later_one),
-        test_with_clock(a_slow_task_holds_up_its_own_thread_alone),
-        test_with_clock(huge_delays_lie_ahead_in_their_order),
-        test_with_clock(the_furthest_does_not_pass_an_overdue_one),
-        test_with_clock(every_kind_that_is_due_runs_and_none_that_is_far),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

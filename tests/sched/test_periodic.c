@@ -90,7 +90,7 @@ static int skipping(rota_ns initial, rota_ns period)
 /* -- At a fixed rate ---------------------------------------------------------------------- */
 
 /* SCHED-11, STP-06 */
-static void at_a_fixed_rate_it_is_due_at_each_multiple_of_the_period(void **state)
+TEST_WITH(test_virtual_time, at_a_fixed_rate_it_is_due_at_each_multiple_of_the_period)
 {
     static const rota_ns times[] = {5, 7, 9, 11, 13, 15, 17, 19};
 
@@ -108,7 +108,7 @@ static void at_a_fixed_rate_it_is_due_at_each_multiple_of_the_period(void **stat
 }
 
 /* SCHED-12: none is left out, none overlaps, and then it is on time. */
-static void missed_runs_are_caught_up_one_after_the_other(void **state)
+TEST_WITH(test_virtual_time, missed_runs_are_caught_up_one_after_the_other)
 {
     begin((struct beat){0}, 4);
     assert_ok(at_rate(ROTA_SEC(1), ROTA_SEC(1)));
@@ -126,7 +126,7 @@ static void missed_runs_are_caught_up_one_after_the_other(void **state)
 }
 
 /* SCHED-12: the next time follows from the last one, not from the end of the run. */
-static void a_run_longer_than_the_period_is_caught_up(void **state)
+TEST_WITH(test_virtual_time, a_run_longer_than_the_period_is_caught_up)
 {
     static const rota_ns times[] = {0, 5, 5, 6, 8};
 
@@ -141,7 +141,7 @@ static void a_run_longer_than_the_period_is_caught_up(void **state)
 }
 
 /* SCHED-14: with threads enough to run several at once; the thread sanitizer sees the plain count. */
-static void runs_do_not_overlap_and_see_what_was_done_before(void **state)
+TEST_WITH(test_virtual_time, runs_do_not_overlap_and_see_what_was_done_before)
 {
     unsigned started;
 
@@ -162,7 +162,7 @@ static void runs_do_not_overlap_and_see_what_was_done_before(void **state)
 /* -- With a fixed delay ------------------------------------------------------------------- */
 
 /* SCHED-13 */
-static void with_a_fixed_delay_it_is_due_that_long_after_the_last_end(void **state)
+TEST_WITH(test_virtual_time, with_a_fixed_delay_it_is_due_that_long_after_the_last_end)
 {
     static const rota_ns times[] = {1, 9, 17, 22};
 
@@ -186,7 +186,7 @@ static void with_a_fixed_delay_it_is_due_that_long_after_the_last_end(void **sta
 }
 
 /* SCHED-03, SCHED-13: late runs are not caught up. */
-static void a_negative_period_is_a_fixed_delay(void **state)
+TEST_WITH(test_virtual_time, a_negative_period_is_a_fixed_delay)
 {
     static const rota_ns times[] = {0, 100, 103};
 
@@ -202,7 +202,7 @@ static void a_negative_period_is_a_fixed_delay(void **state)
 }
 
 /* STP-05 */
-static void the_first_run_is_not_before_the_initial_delay(void **state)
+TEST_WITH(test_virtual_time, the_first_run_is_not_before_the_initial_delay)
 {
     static const rota_ns times[] = {12};
 
@@ -221,7 +221,7 @@ static void the_first_run_is_not_before_the_initial_delay(void **state)
 /* -- Leaving out what was missed ---------------------------------------------------------- */
 
 /* "The next is due at the first start + n * period that lies ahead." */
-static void skipping_leaves_out_what_was_missed(void **state)
+TEST_WITH(test_virtual_time, skipping_leaves_out_what_was_missed)
 {
     static const rota_ns times[] = {1, 26, 31, 41, 51};
 
@@ -239,7 +239,7 @@ static void skipping_leaves_out_what_was_missed(void **state)
 }
 
 /* A run that begins at the very moment of a later one stands for that, too. */
-static void skipping_goes_on_after_the_present_moment(void **state)
+TEST_WITH(test_virtual_time, skipping_goes_on_after_the_present_moment)
 {
     static const rota_ns times[] = {30, 40};
 
@@ -256,7 +256,7 @@ static void skipping_goes_on_after_the_present_moment(void **state)
     end();
 }
 
-static void skipping_leaves_out_what_a_long_run_has_missed(void **state)
+TEST_WITH(test_virtual_time, skipping_leaves_out_what_a_long_run_has_missed)
 {
     static const rota_ns times[] = {0, 30, 40};
 
@@ -273,7 +273,7 @@ static void skipping_leaves_out_what_a_long_run_has_missed(void **state)
 /* -- Among others ------------------------------------------------------------------------- */
 
 /* SCHED-05: a series has the place of its submission, in each of its runs. */
-static void a_series_keeps_its_place_among_equal_times(void **state)
+TEST_WITH(test_virtual_time, a_series_keeps_its_place_among_equal_times)
 {
     static const unsigned order[] = {0, 1, 0, 1, 2};
     test_journal journal;
@@ -298,7 +298,7 @@ static void a_series_keeps_its_place_among_equal_times(void **state)
 /* -- Until when --------------------------------------------------------------------------- */
 
 /* SCHED-15, FUT-20 */
-static void it_is_not_done_between_its_runs(void **state)
+TEST_WITH(test_virtual_time, it_is_not_done_between_its_runs)
 {
     test_getter getter;
 
@@ -317,7 +317,7 @@ static void it_is_not_done_between_its_runs(void **state)
 }
 
 /* SCHED-16 */
-static void a_run_that_fails_is_the_last_and_the_future_says_why(void **state)
+TEST_WITH(test_virtual_time, a_run_that_fails_is_the_last_and_the_future_says_why)
 {
     atomic_uint others = 0;
     test_getter getter;
@@ -344,7 +344,7 @@ static void a_run_that_fails_is_the_last_and_the_future_says_why(void **state)
 }
 
 /* GEN-14 */
-static void a_run_that_ends_its_thread_is_the_last_and_others_go_on(void **state)
+TEST_WITH(test_virtual_time, a_run_that_ends_its_thread_is_the_last_and_others_go_on)
 {
     atomic_uint others = 0;
     rota_future *other;
@@ -394,14 +394,14 @@ static void cancels_itself(rota_ns period)
 }
 
 /* SCHED-32 */
-static void a_run_that_cancels_its_future_is_the_last(void **state)
+TEST_WITH(test_virtual_time, a_run_that_cancels_its_future_is_the_last)
 {
     cancels_itself(ROTA_SEC(1));
     cancels_itself(-ROTA_SEC(1));
 }
 
 /* SCHED-22: cancelled while it runs; with or without an interrupt it does not come again. */
-static void a_run_during_which_it_is_cancelled_is_the_last(void **state)
+TEST_WITH(test_virtual_time, a_run_during_which_it_is_cancelled_is_the_last)
 {
     for (int now = 0; now < 2; now++) {
         const rota_call call = {.fn = test_wait_at, .arg = NULL};
@@ -428,7 +428,7 @@ static void a_run_during_which_it_is_cancelled_is_the_last(void **state)
 }
 
 /* FUT-26: a value by hand is an end, too. */
-static void a_series_that_is_completed_by_hand_leaves(void **state)
+TEST_WITH(test_virtual_time, a_series_that_is_completed_by_hand_leaves)
 {
     void *result;
 
@@ -447,7 +447,7 @@ static void a_series_that_is_completed_by_hand_leaves(void **state)
 }
 
 /* OWN-17 */
-static void the_result_of_each_run_is_freed(void **state)
+TEST_WITH(test_virtual_time, the_result_of_each_run_is_freed)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -470,7 +470,7 @@ static void the_result_of_each_run_is_freed(void **state)
 /* -- Extremes ----------------------------------------------------------------------------- */
 
 /* SCHED-08, SCHED-09: the second run of these never comes. */
-static void the_longest_periods_run_once(void **state)
+TEST_WITH(test_virtual_time, the_longest_periods_run_once)
 {
     static const rota_ns periods[] = {INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1,
                                       -INT64_MAX};
@@ -496,7 +496,7 @@ static void the_longest_periods_run_once(void **state)
 }
 
 /* RST-02: as fast as it can, by the clock of the system. */
-static void a_period_of_a_nanosecond_ends_with_the_failure(void **state)
+TEST(a_period_of_a_nanosecond_ends_with_the_failure)
 {
     static const rota_ns periods[] = {1, -1};
 
@@ -531,7 +531,7 @@ static void *meddle(void *arg)
 }
 
 /* SCHED-32: cancel and schedule others, resize and shut down the pool. */
-static void a_run_may_do_anything_to_its_pool(void **state)
+TEST_WITH(test_virtual_time, a_run_may_do_anything_to_its_pool)
 {
     struct busybody body = {NULL, 0, 0};
 
@@ -548,34 +548,4 @@ static void a_run_may_do_anything_to_its_pool(void **state)
     assert_int_equal(beat.discards, 1);
     rota_future_unref(body.victim);
     rota_future_unref(beat.future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(at_a_fixed_rate_it_is_due_at_each_multiple_of_the_period),
-        test_with_clock(missed_runs_are_caught_up_one_after_the_other),
-        test_with_clock(a_run_longer_than_the_period_is_caught_up),
-        test_with_clock(runs_do_not_overlap_and_see_what_was_done_before),
-        test_with_clock(with_a_fixed_delay_it_is_due_that_long_after_the_last_end),
-        test_with_clock(a_negative_period_is_a_fixed_delay),
-        test_with_clock(the_first_run_is_not_before_the_initial_delay),
-        test_with_clock(skipping_leaves_out_what_was_missed),
-        test_with_clock(skipping_goes_on_after_the_present_moment),
-        test_with_clock(skipping_leaves_out_what_a_long_run_has_missed),
-        test_with_clock(a_series_keeps_its_place_among_equal_times),
-        test_with_clock(it_is_not_done_between_its_runs),
-        test_with_clock(a_run_that_fails_is_the_last_and_the_future_says_why),
-        test_with_clock(a_run_that_ends_its_thread_is_the_last_and_others_go_on),
-        test_with_clock(a_run_that_cancels_its_future_is_the_last),
-        test_with_clock(a_run_during_which_it_is_cancelled_is_the_last),
-        test_with_clock(a_series_that_is_completed_by_hand_leaves),
-        test_with_clock(the_result_of_each_run_is_freed),
-        test_with_clock(the_longest_periods_run_once),
-        test_with_memory(a_period_of_a_nanosecond_ends_with_the_failure),
-        test_with_clock(a_run_may_do_anything_to_its_pool),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 enum { FAILURE = 42, RUNS = 5 };
 
 typedef enum job_kind { IMMEDIATE, DELAYED, RATE, DELAY, KINDS } job_kind;
@@ -202,25 +204,25 @@ static void play_all(moment when, bool is_decorated)
 }
 
 /* STP-28 */
-static void the_policies_say_what_a_shutdown_leaves(void **state)
+TEST(the_policies_say_what_a_shutdown_leaves)
 {
     play_all(AT_CREATION, false);
 }
 
 /* STP-28 */
-static void so_they_do_if_they_are_changed_while_it_runs(void **state)
+TEST(so_they_do_if_they_are_changed_while_it_runs)
 {
     play_all(WHILE_IT_RUNS, false);
 }
 
 /* SCHED-25 */
-static void so_they_do_at_once_if_they_are_changed_after_the_shutdown(void **state)
+TEST(so_they_do_at_once_if_they_are_changed_after_the_shutdown)
 {
     play_all(AFTER_SHUTDOWN, false);
 }
 
 /* STS-27 */
-static void so_they_do_if_tasks_are_decorated(void **state)
+TEST(so_they_do_if_tasks_are_decorated)
 {
     for (unsigned when = 0; when < MOMENTS; when++)
         play_all((moment)when, true);
@@ -236,7 +238,7 @@ static rota_executor *sched_with(bool drop_delayed, bool keep_periodic)
 }
 
 /* SCHED-24: due or not is what counts, not how it came. */
-static void what_was_due_at_the_shutdown_runs_although_delayed_tasks_are_dropped(void **state)
+TEST(what_was_due_at_the_shutdown_runs_although_delayed_tasks_are_dropped)
 {
     rota_executor *sched = sched_with(true, false);
     atomic_uint due = 0, undue = 0;
@@ -259,7 +261,7 @@ static void what_was_due_at_the_shutdown_runs_although_delayed_tasks_are_dropped
 }
 
 /* SCHED-23, SCHED-26: the pool ends with the last task that the policy takes away. */
-static void taking_the_last_series_away_ends_the_pool(void **state)
+TEST(taking_the_last_series_away_ends_the_pool)
 {
     rota_executor *sched = sched_with(false, true);
     atomic_uint runs = 0;
@@ -284,7 +286,7 @@ static void taking_the_last_series_away_ends_the_pool(void **state)
     assert_int_equal(runs, 3);
 }
 
-static void taking_the_last_delayed_task_away_ends_the_pool(void **state)
+TEST(taking_the_last_delayed_task_away_ends_the_pool)
 {
     rota_executor *sched = sched_with(false, false);
     atomic_uint runs = 0;
@@ -302,7 +304,7 @@ static void taking_the_last_delayed_task_away_ends_the_pool(void **state)
 }
 
 /* SCHED-23: "until cancelled". */
-static void cancelling_the_last_series_ends_the_pool(void **state)
+TEST(cancelling_the_last_series_ends_the_pool)
 {
     rota_executor *sched = sched_with(false, true);
     atomic_uint runs = 0;
@@ -318,7 +320,7 @@ static void cancelling_the_last_series_ends_the_pool(void **state)
 }
 
 /* A policy that is made milder brings nothing back. */
-static void what_the_shutdown_has_dropped_stays_so(void **state)
+TEST(what_the_shutdown_has_dropped_stays_so)
 {
     rota_executor *sched = sched_with(true, false);
     atomic_uint runs = 0;
@@ -342,7 +344,7 @@ static void what_the_shutdown_has_dropped_stays_so(void **state)
 }
 
 /* SCHED-22, SCHED-23: what runs when the policy is made milder comes again. */
-static void a_running_series_goes_by_the_policy_at_its_end(void **state)
+TEST(a_running_series_goes_by_the_policy_at_its_end)
 {
     for (int keep = 0; keep < 2; keep++) {
         struct job job;
@@ -363,7 +365,7 @@ static void a_running_series_goes_by_the_policy_at_its_end(void **state)
 }
 
 /* SCHED-25 */
-static void the_policies_can_be_read_at_any_time(void **state)
+TEST(the_policies_can_be_read_at_any_time)
 {
     rota_executor *sched = sched_with(true, false);
 
@@ -379,24 +381,4 @@ static void the_policies_can_be_read_at_any_time(void **state)
         assert_ok(rota_shutdown(sched));
     }
     assert_ok(rota_close(sched));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(the_policies_say_what_a_shutdown_leaves),
-        test_with_clock(so_they_do_if_they_are_changed_while_it_runs),
-        test_with_clock(so_they_do_at_once_if_they_are_changed_after_the_shutdown),
-        test_with_clock(so_they_do_if_tasks_are_decorated),
-        test_with_clock(what_was_due_at_the_shutdown_runs_although_delayed_tasks_are_dropped),
-        test_with_clock(taking_the_last_series_away_ends_the_pool),
-        test_with_clock(taking_the_last_delayed_task_away_ends_the_pool),
-        test_with_clock(cancelling_the_last_series_ends_the_pool),
-        test_with_clock(what_the_shutdown_has_dropped_stays_so),
-        test_with_clock(a_running_series_goes_by_the_policy_at_its_end),
-        test_with_clock(the_policies_can_be_read_at_any_time),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static int unmake(void **state)
     return status == ROTA_OK ? test_clock_after(state) : -1;
 }
 
-#define test_alone(test) cmocka_unit_test_setup_teardown(test, make, unmake)
+static const test_fixture test_alone = {.setup = make, .teardown = unmake};
 
 /* Task i, due so many seconds from now. */
 static int offer_in(unsigned i, rota_ns seconds)
@@ -75,7 +75,7 @@ static void taker_starts(unsigned i)
 /* -- In and out --------------------------------------------------------------------------- */
 
 /* DWQ-07 */
-static void poll_takes_the_head_if_it_is_due_and_peek_looks_at_it_anyway(void **state)
+TEST_WITH(test_alone, poll_takes_the_head_if_it_is_due_and_peek_looks_at_it_anyway)
 {
     void *head = NULL;
 
@@ -98,7 +98,7 @@ static void poll_takes_the_head_if_it_is_due_and_peek_looks_at_it_anyway(void **
 }
 
 /* DWQ-04, DWQ-06, SCHED-05 */
-static void tasks_leave_by_time_and_then_by_insertion(void **state)
+TEST_WITH(test_alone, tasks_leave_by_time_and_then_by_insertion)
 {
     static const rota_ns times[] = {3, 1, 2, 1, 3, 0, 2, 1};
     static const unsigned order[] = {5, 1, 3, 7, 2, 6, 0, 4};
@@ -111,7 +111,7 @@ static void tasks_leave_by_time_and_then_by_insertion(void **state)
 }
 
 /* DWQ-03, DWQ-05 */
-static void any_task_can_be_removed_by_name_once(void **state)
+TEST_WITH(test_alone, any_task_can_be_removed_by_name_once)
 {
     for (unsigned i = 0; i < 10; i++)
         put_in(i, (rota_ns)i * 7 % 10);
@@ -132,7 +132,7 @@ static void any_task_can_be_removed_by_name_once(void **state)
 }
 
 /* DWQ-05 */
-static void a_task_of_another_queue_is_not_removed(void **state)
+TEST_WITH(test_alone, a_task_of_another_queue_is_not_removed)
 {
     rota_queue *other;
     void *task;
@@ -149,7 +149,7 @@ static void a_task_of_another_queue_is_not_removed(void **state)
 }
 
 /* DWQ-16 */
-static void no_task_and_one_that_is_inside_are_refused(void **state)
+TEST_WITH(test_alone, no_task_and_one_that_is_inside_are_refused)
 {
     assert_status(rota_queue_offer(queue, NULL), ROTA_EINVAL);
     put_in(0, 5);
@@ -164,7 +164,7 @@ static void no_task_and_one_that_is_inside_are_refused(void **state)
 }
 
 /* DWQ-02 */
-static void without_memory_to_grow_it_stays_as_it_was(void **state)
+TEST_WITH(test_alone, without_memory_to_grow_it_stays_as_it_was)
 {
     unsigned in = 0;
 
@@ -189,7 +189,7 @@ static bool is_any(void *task, void *ctx)
 }
 
 /* DWQ-13, DWQ-06 */
-static void a_drain_takes_what_is_due_and_size_counts_all(void **state)
+TEST_WITH(test_alone, a_drain_takes_what_is_due_and_size_counts_all)
 {
     void *drained[ITEMS];
     test_shown shown = {0};
@@ -214,7 +214,7 @@ static void a_drain_takes_what_is_due_and_size_counts_all(void **state)
 /* -- Waiting ------------------------------------------------------------------------------ */
 
 /* DWQ-07 */
-static void take_waits_until_the_head_is_due(void **state)
+TEST_WITH(test_alone, take_waits_until_the_head_is_due)
 {
     put_in(0, 5);
     taker_starts(0);
@@ -226,7 +226,7 @@ static void take_waits_until_the_head_is_due(void **state)
 }
 
 /* DWQ-07, DWQ-12: one with less time than the head does not lead, and another does. */
-static void a_timed_poll_that_is_shorter_leaves_the_head_to_others(void **state)
+TEST_WITH(test_alone, a_timed_poll_that_is_shorter_leaves_the_head_to_others)
 {
     put_in(0, 10);
     test_caller_start(&callers[0], queue, test_poll_timed, NULL, ROTA_SEC(3));
@@ -240,7 +240,7 @@ static void a_timed_poll_that_is_shorter_leaves_the_head_to_others(void **state)
 }
 
 /* DWQ-08, DWQ-10 */
-static void one_of_those_who_wait_does_so_for_the_time_of_the_head(void **state)
+TEST_WITH(test_alone, one_of_those_who_wait_does_so_for_the_time_of_the_head)
 {
     put_in(0, 1);
     put_in(1, 2);
@@ -259,7 +259,7 @@ static void one_of_those_who_wait_does_so_for_the_time_of_the_head(void **state)
 }
 
 /* DWQ-09 */
-static void an_earlier_head_is_taken_in_time(void **state)
+TEST_WITH(test_alone, an_earlier_head_is_taken_in_time)
 {
     put_in(0, 10);
     taker_starts(0);
@@ -277,7 +277,7 @@ static void an_earlier_head_is_taken_in_time(void **state)
 }
 
 /* DWQ-11 */
-static void a_leader_that_leaves_is_followed_by_another(void **state)
+TEST_WITH(test_alone, a_leader_that_leaves_is_followed_by_another)
 {
     put_in(0, 10);
     taker_starts(0);
@@ -291,7 +291,7 @@ static void a_leader_that_leaves_is_followed_by_another(void **state)
 }
 
 /* DWQ-11, DWQ-14: who waits for a head that is gone waits for the next, and no shorter. */
-static void who_waits_for_a_head_that_is_removed_waits_for_the_next(void **state)
+TEST_WITH(test_alone, who_waits_for_a_head_that_is_removed_waits_for_the_next)
 {
     put_in(0, 5);
     put_in(1, 10);
@@ -308,7 +308,7 @@ static void who_waits_for_a_head_that_is_removed_waits_for_the_next(void **state
 /* -- As a pool shows it ------------------------------------------------------------------- */
 
 /* STP-23 */
-static void the_queue_of_a_pool_has_what_waits_and_not_what_runs(void **state)
+TEST_WITH(test_virtual_time, the_queue_of_a_pool_has_what_waits_and_not_what_runs)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     rota_future *futures[5];
@@ -335,7 +335,7 @@ static void the_queue_of_a_pool_has_what_waits_and_not_what_runs(void **state)
 }
 
 /* SCHED-02: those without a future are in it, too. */
-static void the_queue_of_a_pool_shows_every_kind_of_task(void **state)
+TEST_WITH(test_virtual_time, the_queue_of_a_pool_shows_every_kind_of_task)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     rota_future *series;
@@ -353,28 +353,4 @@ static void the_queue_of_a_pool_shows_every_kind_of_task(void **state)
     test_gate_open(&gate);
     test_stop(sched);
     rota_future_unref(series);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_alone(poll_takes_the_head_if_it_is_due_and_peek_looks_at_it_anyway),
-        test_alone(tasks_leave_by_time_and_then_by_insertion),
-        test_alone(any_task_can_be_removed_by_name_once),
-        test_alone(a_task_of_another_queue_is_not_removed),
-        test_alone(no_task_and_one_that_is_inside_are_refused),
-        test_alone(without_memory_to_grow_it_stays_as_it_was),
-        test_alone(a_drain_takes_what_is_due_and_size_counts_all),
-        test_alone(take_waits_until_the_head_is_due),
-        test_alone(a_timed_poll_that_is_shorter_leaves_the_head_to_others),
-        test_alone(one_of_those_who_wait_does_so_for_the_time_of_the_head),
-        test_alone(an_earlier_head_is_taken_in_time),
-        test_alone(a_leader_that_leaves_is_followed_by_another),
-        test_alone(who_waits_for_a_head_that_is_removed_waits_for_the_next),
-        test_with_clock(the_queue_of_a_pool_has_what_waits_and_not_what_runs),
-        test_with_clock(the_queue_of_a_pool_shows_every_kind_of_task),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

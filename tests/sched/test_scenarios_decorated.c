@@ -49,7 +49,7 @@ static void all_say(rota_executor *sched, rota_fn *fn, void *arg, int status)
 }
 
 /* STS-08 */
-static void what_is_no_task_is_not_decorated(void **state)
+TEST(what_is_no_task_is_not_decorated)
 {
     rota_executor *sched = decorated(1);
 
@@ -60,7 +60,7 @@ static void what_is_no_task_is_not_decorated(void **state)
 }
 
 /* STS-09 */
-static void a_decorated_pool_that_is_shut_down_rejects_everything(void **state)
+TEST(a_decorated_pool_that_is_shut_down_rejects_everything)
 {
     for (int now = 0; now < 2; now++) {
         rota_executor *sched = decorated(2);
@@ -98,7 +98,7 @@ static void *look_inside(void *arg)
 }
 
 /* STS-10, STS-11, STS-14 */
-static void a_decorated_task_is_active_while_it_runs_and_completed_then(void **state)
+TEST(a_decorated_task_is_active_while_it_runs_and_completed_then)
 {
     struct inside inside = {.sched = decorated(2)};
     rota_pool_stats before = test_stats(inside.sched);
@@ -119,7 +119,7 @@ static void nothing(void *ctx)
 }
 
 /* STS-12, STS-16 to STS-18 */
-static void a_decorated_pool_says_what_it_was_made_of(void **state)
+TEST(a_decorated_pool_says_what_it_was_made_of)
 {
     rota_executor *sched = test_sched((rota_sched_options){
         .core_threads = 1, .decorate = note_task, .threads = {.name = "a", .on_start = nothing}});
@@ -136,7 +136,7 @@ static void a_decorated_pool_says_what_it_was_made_of(void **state)
 }
 
 /* STS-19, STS-20 */
-static void the_state_of_a_decorated_pool_follows_its_end(void **state)
+TEST(the_state_of_a_decorated_pool_follows_its_end)
 {
     rota_executor *sched = decorated(1);
     test_gate gate;
@@ -179,7 +179,7 @@ static void end_five(rota_executor *sched, test_gate *gate, rota_future **future
 }
 
 /* STS-22 */
-static void the_queue_has_decorated_tasks_but_not_the_one_that_runs(void **state)
+TEST_WITH(test_virtual_time, the_queue_has_decorated_tasks_but_not_the_one_that_runs)
 {
     rota_future *futures[FIVE];
     test_gate gate;
@@ -192,7 +192,7 @@ static void the_queue_has_decorated_tasks_but_not_the_one_that_runs(void **state
 }
 
 /* STS-23 */
-static void a_decorated_task_can_be_removed_once_unless_it_runs(void **state)
+TEST_WITH(test_virtual_time, a_decorated_task_can_be_removed_once_unless_it_runs)
 {
     rota_future *futures[FIVE];
     test_gate gate;
@@ -208,7 +208,7 @@ static void a_decorated_task_can_be_removed_once_unless_it_runs(void **state)
 }
 
 /* STS-25 */
-static void shutdown_now_hands_over_the_decorated_tasks(void **state)
+TEST(shutdown_now_hands_over_the_decorated_tasks)
 {
     rota_executor *sched = decorated(2);
     rota_task_list list;
@@ -233,7 +233,7 @@ static void shutdown_now_hands_over_the_decorated_tasks(void **state)
 }
 
 /* RTP-03 */
-static void ten_tasks_are_decorated_ten_times_on_ten_threads(void **state)
+TEST(ten_tasks_are_decorated_ten_times_on_ten_threads)
 {
     rota_executor *sched = decorated(10);
     test_gate gate;
@@ -248,22 +248,4 @@ static void ten_tasks_are_decorated_ten_times_on_ten_threads(void **state)
     assert_int_equal(test_stats(sched).largest, 10);
     assert_int_equal(test_stats(sched).threads, 0);
     assert_ok(rota_executor_free(sched));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_is_no_task_is_not_decorated),
-        test_with_memory(a_decorated_pool_that_is_shut_down_rejects_everything),
-        test_with_memory(a_decorated_task_is_active_while_it_runs_and_completed_then),
-        test_with_memory(a_decorated_pool_says_what_it_was_made_of),
-        test_with_memory(the_state_of_a_decorated_pool_follows_its_end),
-        test_with_clock(the_queue_has_decorated_tasks_but_not_the_one_that_runs),
-        test_with_clock(a_decorated_task_can_be_removed_once_unless_it_runs),
-        test_with_memory(shutdown_now_hands_over_the_decorated_tasks),
-        test_with_memory(ten_tasks_are_decorated_ten_times_on_ten_threads),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

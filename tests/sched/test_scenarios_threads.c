@@ -5,6 +5,8 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
+
 static int make_two(rota_executor **out)
 {
     return rota_scheduled_pool(2, out);
@@ -38,7 +40,7 @@ static void gives_its_result_in_time(int (*make)(rota_executor **out), void *res
 }
 
 /* EXS-14, EXS-15, STP-03: with a result and without. */
-static void a_ready_made_pool_gives_the_result_in_time_and_not_before(void **state)
+TEST(a_ready_made_pool_gives_the_result_in_time_and_not_before)
 {
     static char result;
 
@@ -65,7 +67,7 @@ static bool has_thirteen_in_time(void *sched)
 }
 
 /* RTP-05 */
-static void a_pool_with_series_follows_its_core(void **state)
+TEST(a_pool_with_series_follows_its_core)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 10});
     rota_future *series[SERIES];
@@ -86,15 +88,4 @@ static void a_pool_with_series_follows_its_core(void **state)
         rota_future_unref(series[i]);
     }
     assert_ok(rota_executor_free(sched));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(a_ready_made_pool_gives_the_result_in_time_and_not_before),
-        test_with_clock(a_pool_with_series_follows_its_core),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void *look_at_slack(void *arg)
 }
 
 /* What the system would add to every wait is taken away. */
-static void its_threads_wait_as_exactly_as_they_can(void **state)
+TEST(its_threads_wait_as_exactly_as_they_can)
 {
     int slack = 0;
 
@@ -50,7 +50,7 @@ static void its_threads_wait_as_exactly_as_they_can(void **state)
 /* -- Making one --------------------------------------------------------------------------- */
 
 /* SCHED-01 */
-static void the_defaults_are_those_that_the_header_names(void **state)
+TEST(the_defaults_are_those_that_the_header_names)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 3});
     rota_sched_options now = test_sched_options(sched);
@@ -87,7 +87,7 @@ static void are_equal(const rota_sched_options *a, const rota_sched_options *b)
 }
 
 /* STP-16: "as rota_sched_new takes it". */
-static void what_is_read_is_what_was_given_and_can_be_given_back(void **state)
+TEST(what_is_read_is_what_was_given_and_can_be_given_back)
 {
     int ctx = 0;
     const rota_sched_options given = {
@@ -117,7 +117,7 @@ static void what_is_read_is_what_was_given_and_can_be_given_back(void **state)
 }
 
 /* SCHED-01, FACT-04 */
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     rota_executor *out = TEST_UNTOUCHED;
     rota_sched_options options = {.core_threads = 1};
@@ -148,7 +148,7 @@ static void unmake_one(void *arg)
 }
 
 /* GEN-10 */
-static void without_memory_there_is_no_pool(void **state)
+TEST(without_memory_there_is_no_pool)
 {
     rota_executor *sched;
 
@@ -158,7 +158,7 @@ static void without_memory_there_is_no_pool(void **state)
 /* -- Settings ----------------------------------------------------------------------------- */
 
 /* STP-17, STP-18 */
-static void the_settings_of_a_pool_are_those_of_this_one(void **state)
+TEST(the_settings_of_a_pool_are_those_of_this_one)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
 
@@ -190,7 +190,7 @@ static void all_setters_say(rota_executor *ex, int status)
 }
 
 /* FACT-04: but it can be read. */
-static void a_single_scheduled_pool_cannot_be_changed(void **state)
+TEST(a_single_scheduled_pool_cannot_be_changed)
 {
     rota_executor *single;
     rota_sched_options before, after;
@@ -210,7 +210,7 @@ static void a_single_scheduled_pool_cannot_be_changed(void **state)
  * ROTA_ENOTSUP from rota_sched_set_drop_delayed_on_shutdown,
  * rota_sched_set_keep_periodic_after_shutdown, rota_sched_set_keep_cancelled, and all others.
  */
-static void other_executors_are_not_scheduled(void **state)
+TEST(other_executors_are_not_scheduled)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -240,7 +240,7 @@ static void other_executors_are_not_scheduled(void **state)
  * GEN-02: ROTA_EINVAL from rota_sched_set_drop_delayed_on_shutdown,
  * rota_sched_set_keep_periodic_after_shutdown, rota_sched_set_keep_cancelled, and all others.
  */
-static void no_executor_is_an_argument_that_cannot_be(void **state)
+TEST(no_executor_is_an_argument_that_cannot_be)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     rota_call call = {.fn = test_count};
@@ -262,7 +262,7 @@ static void no_executor_is_an_argument_that_cannot_be(void **state)
 /* -- Scheduling --------------------------------------------------------------------------- */
 
 /* STP-08 */
-static void a_task_without_a_function_is_refused(void **state)
+TEST(a_task_without_a_function_is_refused)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     rota_call call = {.fn = NULL};
@@ -285,7 +285,7 @@ static void a_task_without_a_function_is_refused(void **state)
 }
 
 /* SCHED-11, SCHED-13 */
-static void a_period_that_is_none_is_refused(void **state)
+TEST(a_period_that_is_none_is_refused)
 {
     static const rota_ns none[] = {0, -1, INT64_MIN};
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -330,7 +330,7 @@ static void undo_schedule(void *arg)
 }
 
 /* GEN-10, DWQ-02: with a thread that is there, memory is all that can fail. */
-static void without_memory_nothing_is_scheduled(void **state)
+TEST_WITH(test_virtual_time, without_memory_nothing_is_scheduled)
 {
     for (rota_ns period = -1; period <= 1; period++) {
         struct attempt attempt = {.period = period};
@@ -350,7 +350,7 @@ static void without_memory_nothing_is_scheduled(void **state)
 }
 
 /* sched.D2: a series needs no memory to come again, however full the heap is. */
-static void a_series_comes_again_without_memory(void **state)
+TEST_WITH(test_virtual_time, a_series_comes_again_without_memory)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs[40] = {0};
@@ -373,7 +373,7 @@ static void a_series_comes_again_without_memory(void **state)
 /* -- What a future tells ------------------------------------------------------------------ */
 
 /* SCHED-06, section 0 */
-static void a_future_of_no_scheduled_pool_has_no_time(void **state)
+TEST(a_future_of_no_scheduled_pool_has_no_time)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_future *plain, *promise;
@@ -393,7 +393,7 @@ static void a_future_of_no_scheduled_pool_has_no_time(void **state)
 }
 
 /* SCHED-02, SCHED-06 */
-static void a_scheduled_future_tells_how_long_it_still_takes(void **state)
+TEST_WITH(test_virtual_time, a_scheduled_future_tells_how_long_it_still_takes)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     rota_future *later, *now, *past;
@@ -422,7 +422,7 @@ static void a_scheduled_future_tells_how_long_it_still_takes(void **state)
 }
 
 /* SCHED-03, SCHED-06: periodic it is for good. */
-static void a_future_is_periodic_if_its_period_is_not_0(void **state)
+TEST_WITH(test_virtual_time, a_future_is_periodic_if_its_period_is_not_0)
 {
     static const rota_ns periods[] = {0, 1, -1, INT64_MAX, INT64_MIN};
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -444,7 +444,7 @@ static void a_future_is_periodic_if_its_period_is_not_0(void **state)
 }
 
 /* Fault 8, SCHED-10 */
-static void a_single_scheduled_pool_runs_what_it_is_given(void **state)
+TEST_WITH(test_virtual_time, a_single_scheduled_pool_runs_what_it_is_given)
 {
     rota_executor *single;
     atomic_uint runs = 0;
@@ -459,32 +459,4 @@ static void a_single_scheduled_pool_runs_what_it_is_given(void **state)
     assert_ptr_equal(result, &runs);
     rota_future_unref(future);
     assert_ok(rota_close(single));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef __linux__
-        test_with_memory(its_threads_wait_as_exactly_as_they_can),
-#endif
-        test_with_memory(the_defaults_are_those_that_the_header_names),
-        test_with_memory(what_is_read_is_what_was_given_and_can_be_given_back),
-        test_with_memory(what_cannot_be_is_refused),
-        test_with_memory(without_memory_there_is_no_pool),
-        test_with_memory(the_settings_of_a_pool_are_those_of_this_one),
-        test_with_memory(a_single_scheduled_pool_cannot_be_changed),
-        test_with_memory(other_executors_are_not_scheduled),
-        test_with_memory(no_executor_is_an_argument_that_cannot_be),
-        test_with_memory(a_task_without_a_function_is_refused),
-        test_with_memory(a_period_that_is_none_is_refused),
-        test_with_clock(without_memory_nothing_is_scheduled),
-        test_with_clock(a_series_comes_again_without_memory),
-        test_with_memory(a_future_of_no_scheduled_pool_has_no_time),
-        test_with_clock(a_scheduled_future_tells_how_long_it_still_takes),
-        test_with_clock(a_future_is_periodic_if_its_period_is_not_0),
-        test_with_clock(a_single_scheduled_pool_runs_what_it_is_given),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

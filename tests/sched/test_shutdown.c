@@ -69,7 +69,7 @@ static unsigned times_in(const rota_task_list *list, const rota_future *future)
 }
 
 /* SCHED-27: each once. */
-static void shutdown_now_hands_over_all_that_is_queued(void **state)
+TEST_WITH(test_virtual_time, shutdown_now_hands_over_all_that_is_queued)
 {
     struct stopped scene;
     test_getter getter;
@@ -98,7 +98,7 @@ static void shutdown_now_hands_over_all_that_is_queued(void **state)
 }
 
 /* POOL-54: what is due, in its order. */
-static void what_is_due_is_handed_over_first(void **state)
+TEST_WITH(test_virtual_time, what_is_due_is_handed_over_first)
 {
     struct stopped scene;
 
@@ -112,7 +112,7 @@ static void what_is_due_is_handed_over_first(void **state)
 }
 
 /* Section 0: "it is the caller's now", and a periodic one runs once. */
-static void what_was_handed_over_runs_once_by_hand(void **state)
+TEST_WITH(test_virtual_time, what_was_handed_over_runs_once_by_hand)
 {
     struct stopped scene;
 
@@ -138,7 +138,7 @@ static void what_was_handed_over_runs_once_by_hand(void **state)
 }
 
 /* They may run while the pool goes. */
-static void what_was_handed_over_outlives_the_pool(void **state)
+TEST_WITH(test_virtual_time, what_was_handed_over_outlives_the_pool)
 {
     struct stopped scene;
 
@@ -158,7 +158,7 @@ static void what_was_handed_over_outlives_the_pool(void **state)
 }
 
 /* REJ-12, rota_execute_task: "it runs once, as soon as it can". */
-static void what_was_handed_over_may_go_to_another_pool(void **state)
+TEST_WITH(test_virtual_time, what_was_handed_over_may_go_to_another_pool)
 {
     rota_executor *plain = test_pool((rota_pool_options){.core_threads = 1});
     rota_executor *other = sched_of(1);
@@ -180,7 +180,7 @@ static void what_was_handed_over_may_go_to_another_pool(void **state)
 }
 
 /* A series has not run in a pool to which it comes: it does so at once, and goes on. */
-static void a_series_that_was_handed_over_goes_on_in_another_scheduled_pool(void **state)
+TEST_WITH(test_virtual_time, a_series_that_was_handed_over_goes_on_in_another_scheduled_pool)
 {
     rota_executor *other = sched_of(1);
     struct stopped scene;
@@ -201,7 +201,7 @@ static void a_series_that_was_handed_over_goes_on_in_another_scheduled_pool(void
 }
 
 /* "All that is queued": those that are kept, too, and have no more to do. */
-static void cancelled_ones_that_are_kept_are_handed_over_and_do_not_run(void **state)
+TEST_WITH(test_virtual_time, cancelled_ones_that_are_kept_are_handed_over_and_do_not_run)
 {
     struct stopped scene;
 
@@ -221,7 +221,7 @@ static void cancelled_ones_that_are_kept_are_handed_over_and_do_not_run(void **s
 }
 
 /* POOL-60 */
-static void closing_within_counts_what_it_drops(void **state)
+TEST_WITH(test_virtual_time, closing_within_counts_what_it_drops)
 {
     rota_executor *sched = sched_of(1);
     test_probe probe = {.error = 0};
@@ -237,7 +237,7 @@ static void closing_within_counts_what_it_drops(void **state)
 }
 
 /* STP-26 */
-static void shutdown_now_interrupts_what_runs(void **state)
+TEST_WITH(test_virtual_time, shutdown_now_interrupts_what_runs)
 {
     rota_executor *sched = sched_of(2);
     rota_task_list list;
@@ -288,7 +288,7 @@ static void all_are_rejected(rota_executor *sched)
 }
 
 /* STP-09, SCHED-17, REJ-10 */
-static void a_pool_that_is_shut_down_rejects_everything(void **state)
+TEST_WITH(test_virtual_time, a_pool_that_is_shut_down_rejects_everything)
 {
     for (int now = 0; now < 2; now++) {
         rota_executor *sched = sched_of(2);
@@ -324,7 +324,7 @@ static int take_over(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* SCHED-17: the handler is the user's, and may take the task over. */
-static void the_rejection_handler_sees_what_comes_too_late(void **state)
+TEST_WITH(test_virtual_time, the_rejection_handler_sees_what_comes_too_late)
 {
     struct judge judge = {0};
     rota_executor *sched = test_sched(
@@ -347,7 +347,7 @@ static void the_rejection_handler_sees_what_comes_too_late(void **state)
     assert_ok(rota_close(sched));
 }
 
-static void the_ready_made_handlers_see_to_what_comes_too_late(void **state)
+TEST_WITH(test_virtual_time, the_ready_made_handlers_see_to_what_comes_too_late)
 {
     static rota_reject *const handlers[] = {rota_reject_caller_runs, rota_reject_discard,
                                             rota_reject_discard_oldest};
@@ -369,7 +369,7 @@ static void the_ready_made_handlers_see_to_what_comes_too_late(void **state)
 }
 
 /* SCHED-22: a series that finds the pool shut down is cancelled, and nobody is asked. */
-static void a_series_that_comes_again_is_not_rejected(void **state)
+TEST_WITH(test_virtual_time, a_series_that_comes_again_is_not_rejected)
 {
     struct judge judge = {0};
     rota_executor *sched = test_sched(
@@ -399,7 +399,7 @@ static void close_it(void *sched)
 }
 
 /* "So rota_close waits for it": by default what is not due yet still runs. */
-static void closing_waits_for_what_is_not_due_yet(void **state)
+TEST_WITH(test_virtual_time, closing_waits_for_what_is_not_due_yet)
 {
     rota_executor *sched = sched_of(1);
     atomic_uint runs = 0;
@@ -417,7 +417,7 @@ static void closing_waits_for_what_is_not_due_yet(void **state)
 }
 
 /* RST-07, SCHED-19 */
-static void with_core_0_what_is_not_due_yet_runs_after_the_shutdown(void **state)
+TEST(with_core_0_what_is_not_due_yet_runs_after_the_shutdown)
 {
     rota_executor *sched = sched_of(0);
     atomic_uint runs = 0;
@@ -431,7 +431,7 @@ static void with_core_0_what_is_not_due_yet_runs_after_the_shutdown(void **state
 }
 
 /* STP-20, STP-21 */
-static void the_state_follows_the_end(void **state)
+TEST_WITH(test_virtual_time, the_state_follows_the_end)
 {
     rota_executor *sched = sched_of(1);
     test_gate gate;
@@ -449,7 +449,7 @@ static void the_state_follows_the_end(void **state)
 }
 
 /* A pool without a thread, or a task, ends at once. */
-static void an_unused_pool_ends_at_once(void **state)
+TEST_WITH(test_virtual_time, an_unused_pool_ends_at_once)
 {
     rota_executor *sched = sched_of(3);
 
@@ -457,30 +457,4 @@ static void an_unused_pool_ends_at_once(void **state)
     assert_ok(rota_shutdown(sched));
     assert_true(rota_is_terminated(sched));
     assert_ok(rota_executor_free(sched));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_clock(shutdown_now_hands_over_all_that_is_queued),
-        test_with_clock(what_is_due_is_handed_over_first),
-        test_with_clock(what_was_handed_over_runs_once_by_hand),
-        test_with_clock(what_was_handed_over_outlives_the_pool),
-        test_with_clock(what_was_handed_over_may_go_to_another_pool),
-        test_with_clock(a_series_that_was_handed_over_goes_on_in_another_scheduled_pool),
-        test_with_clock(cancelled_ones_that_are_kept_are_handed_over_and_do_not_run),
-        test_with_clock(closing_within_counts_what_it_drops),
-        test_with_clock(shutdown_now_interrupts_what_runs),
-        test_with_clock(a_pool_that_is_shut_down_rejects_everything),
-        test_with_clock(the_rejection_handler_sees_what_comes_too_late),
-        test_with_clock(the_ready_made_handlers_see_to_what_comes_too_late),
-        test_with_clock(a_series_that_comes_again_is_not_rejected),
-        test_with_clock(closing_waits_for_what_is_not_due_yet),
-        test_with_memory(with_core_0_what_is_not_due_yet_runs_after_the_shutdown),
-        test_with_clock(the_state_follows_the_end),
-        test_with_clock(an_unused_pool_ends_at_once),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
