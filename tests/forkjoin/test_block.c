@@ -46,7 +46,7 @@ static void unblock(struct blocked *blocked)
 /* -- One that waits ----------------------------------------------------------------------- */
 
 /* FJ-17 */
-static void another_stands_in_for_one_that_waits(void **state)
+TEST(another_stands_in_for_one_that_waits)
 {
     struct blocked blocked = {.begins = 1};
     atomic_uint runs = 0;
@@ -61,7 +61,7 @@ static void another_stands_in_for_one_that_waits(void **state)
 }
 
 /* "Pairs may nest; the outermost counts." */
-static void of_nested_pairs_the_outermost_counts(void **state)
+TEST(of_nested_pairs_the_outermost_counts)
 {
     struct blocked blocked = {.begins = 3, .ends = 2};
     atomic_uint runs = 0;
@@ -76,7 +76,7 @@ static void of_nested_pairs_the_outermost_counts(void **state)
 }
 
 /* After the end it is as before: nothing runs beside it. */
-static void after_the_end_nobody_stands_in(void **state)
+TEST(after_the_end_nobody_stands_in)
 {
     struct blocked blocked = {.begins = 2, .ends = 2};
     atomic_uint runs = 0;
@@ -102,7 +102,7 @@ static void block_beside_a_sleeper(void *arg)
 }
 
 /* FJ-17: no thread is made where one sleeps. */
-static void who_sleeps_can_stand_in(void **state)
+TEST(who_sleeps_can_stand_in)
 {
     rota_executor *pool = test_forkjoin_of(2);
     test_gate gate;
@@ -127,7 +127,7 @@ static void occupy_beside_caller(void *arg)
 }
 
 /* The first thread comes also beside a caller that takes part. */
-static void a_thread_comes_beside_a_caller(void **state)
+TEST(a_thread_comes_beside_a_caller)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -136,7 +136,7 @@ static void a_thread_comes_beside_a_caller(void **state)
 }
 
 /* FJ-19: ROTA_EREJECTED from rota_block_begin. */
-static void at_max_threads_nobody_can_stand_in(void **state)
+TEST(at_max_threads_nobody_can_stand_in)
 {
     struct blocked blocked = {.begins = 3, .ends = 3};
     atomic_uint runs = 0;
@@ -175,20 +175,20 @@ static void so_many_may_wait(rota_forkjoin_options options, unsigned most)
 }
 
 /* Each that waits brings one more, up to max_threads. */
-static void so_many_may_wait_as_there_may_be_threads(void **state)
+TEST(so_many_may_wait_as_there_may_be_threads)
 {
     so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .max_threads = 5}, 5);
 }
 
 /* FJ-17: "256 spares", unless told. */
-static void two_hundred_and_fifty_six_may_stand_in(void **state)
+TEST(two_hundred_and_fifty_six_may_stand_in)
 {
     so_many_may_wait((rota_forkjoin_options){.parallelism = 1, .threads = {.stack_size = 1 << 18}},
                      MOST);
 }
 
 /* FJ-18: "outside a pool it does the same without compensation". */
-static void outside_it_does_nothing(void **state)
+TEST(outside_it_does_nothing)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     struct blocked blocked = {.begins = 0};
@@ -215,7 +215,7 @@ static void end_without_begin(void *arg)
     test_check(test_fj_stats(arg).running <= 2 && test_fj_stats(arg).running >= 1);
 }
 
-static void an_end_too_many_does_nothing(void **state)
+TEST(an_end_too_many_does_nothing)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -251,7 +251,7 @@ static void fork_and_block(void *arg)
     test_check(rota_join(&a.task) == ROTA_OK);
 }
 
-static void who_stands_in_runs_what_was_forked(void **state)
+TEST(who_stands_in_runs_what_was_forked)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -285,7 +285,7 @@ static void *keep_promise(void *arg)
 }
 
 /* FJ-17: a task that waits in a rota call is as one between begin and end. */
-static void another_stands_in_for_one_that_waits_in_the_library(void **state)
+TEST(another_stands_in_for_one_that_waits_in_the_library)
 {
     struct promise promise = {.pool = test_forkjoin_of(1), .status = 77};
 
@@ -336,7 +336,7 @@ static void locked_fib(rota_fj *task)
 }
 
 /* FJP-13 */
-static void tasks_that_share_a_lock_do_not_stall(void **state)
+TEST(tasks_that_share_a_lock_do_not_stall)
 {
     rota_executor *pool = test_forkjoin_of(4);
     struct fib f = {ROTA_FJ(locked_fib), 20, 0};
@@ -344,26 +344,4 @@ static void tasks_that_share_a_lock_do_not_stall(void **state)
     assert_ok(rota_invoke(pool, &f.task));
     assert_int_equal(f.value, 6765);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(another_stands_in_for_one_that_waits),
-        test_with_memory(of_nested_pairs_the_outermost_counts),
-        test_with_memory(after_the_end_nobody_stands_in),
-        test_with_memory(who_sleeps_can_stand_in),
-        test_with_memory(a_thread_comes_beside_a_caller),
-        test_with_memory(at_max_threads_nobody_can_stand_in),
-        test_with_memory(so_many_may_wait_as_there_may_be_threads),
-        test_with_memory(two_hundred_and_fifty_six_may_stand_in),
-        test_with_memory(outside_it_does_nothing),
-        test_with_memory(an_end_too_many_does_nothing),
-        test_with_memory(who_stands_in_runs_what_was_forked),
-        test_with_memory(another_stands_in_for_one_that_waits_in_the_library),
-        test_with_memory(tasks_that_share_a_lock_do_not_stall),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void look_at_size(void *arg)
 }
 
 /* FJP-06, FP8-01, FJ-05, FJ-07 */
-static void its_size_is_what_the_environment_says(void **state)
+TEST(its_size_is_what_the_environment_says)
 {
     static struct setting settings[] = {
         {NULL, 0},        {"9", 9},    {"1", 1},          {"3", 3},
@@ -110,13 +110,13 @@ static void wait_until_it_is_quiet(void *arg)
 }
 
 /* FJ-06: "behaves as await_quiescence and then reports not terminated". */
-static void to_await_its_end_is_to_wait_until_it_is_quiet(void **state)
+TEST(to_await_its_end_is_to_wait_until_it_is_quiet)
 {
     assert_int_equal(test_in_child(wait_until_it_is_quiet, NULL), 0);
 }
 
 /* FP8-02, FJ-06 */
-static void it_cannot_be_ended(void **state)
+TEST(it_cannot_be_ended)
 {
     assert_int_equal(test_in_child(try_to_end_it, "2"), 0);
     assert_int_equal(test_in_child(try_to_end_it, "0"), 0);
@@ -179,7 +179,7 @@ static void fork_outside_with(void *parallelism)
 }
 
 /* FJT-02, FJ-05, FJ-10 */
-static void forks_from_outside_go_there(void **state)
+TEST(forks_from_outside_go_there)
 {
     assert_int_equal(test_in_child(fork_outside_with, NULL), 0);
     assert_int_equal(test_in_child(fork_outside_with, "0"), 0);
@@ -201,7 +201,7 @@ static void fork_in_a_thread_pool(void *arg)
 }
 
 /* A worker of a thread pool is outside, too. */
-static void forks_from_a_thread_pool_go_there(void **state)
+TEST(forks_from_a_thread_pool_go_there)
 {
     assert_int_equal(test_in_child(fork_in_a_thread_pool, NULL), 0);
 }
@@ -223,7 +223,7 @@ static void cancel_from_outside(void *arg)
 }
 
 /* FJT-07, FJT-08 */
-static void forks_from_outside_can_be_cancelled(void **state)
+TEST(forks_from_outside_can_be_cancelled)
 {
     assert_int_equal(test_in_child(cancel_from_outside, NULL), 0);
 }
@@ -271,7 +271,7 @@ static void join_together(void *arg)
 }
 
 /* FJT-23 */
-static void all_who_join_are_woken(void **state)
+TEST(all_who_join_are_woken)
 {
     for (int i = 0; i < 20; i++)
         assert_int_equal(test_in_child(join_together, NULL), 0);
@@ -304,7 +304,7 @@ static void interrupt_a_joiner(void *arg)
 }
 
 /* INT-11, FJT-03: of one that sleeps in it, too. */
-static void an_interrupt_does_not_end_a_join(void **state)
+TEST(an_interrupt_does_not_end_a_join)
 {
     assert_int_equal(test_in_child(interrupt_a_joiner, NULL), 0);
 }
@@ -354,7 +354,7 @@ static void work_without_threads(void *arg)
 }
 
 /* FJ-07, PAR-07 */
-static void without_threads_who_waits_does_the_work(void **state)
+TEST(without_threads_who_waits_does_the_work)
 {
     assert_int_equal(test_in_child(work_without_threads, NULL), 0);
 }
@@ -369,26 +369,7 @@ static void wait_without_joining(void *arg)
 }
 
 /* RFJ-11, FJ-14 */
-static void with_one_thread_tasks_run_that_nobody_joins(void **state)
+TEST(with_one_thread_tasks_run_that_nobody_joins)
 {
     assert_int_equal(test_in_child(wait_without_joining, NULL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_size_is_what_the_environment_says),
-        cmocka_unit_test(it_cannot_be_ended),
-        cmocka_unit_test(to_await_its_end_is_to_wait_until_it_is_quiet),
-        cmocka_unit_test(forks_from_outside_go_there),
-        cmocka_unit_test(forks_from_a_thread_pool_go_there),
-        cmocka_unit_test(forks_from_outside_can_be_cancelled),
-        cmocka_unit_test(all_who_join_are_woken),
-        cmocka_unit_test(an_interrupt_does_not_end_a_join),
-        cmocka_unit_test(without_threads_who_waits_does_the_work),
-        cmocka_unit_test(with_one_thread_tasks_run_that_nobody_joins),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

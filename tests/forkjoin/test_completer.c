@@ -23,7 +23,7 @@ static void has_ended(test_counted *counted, int status)
 /* -- The count: CC-01, CC-02 -------------------------------------------------------------- */
 
 /* CCT-04 */
-static void a_count_may_be_any_number(void **state)
+TEST(a_count_may_be_any_number)
 {
     const int counts[] = {-1, 0, 1, INT_MIN, INT_MAX};
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
@@ -36,7 +36,7 @@ static void a_count_may_be_any_number(void **state)
 }
 
 /* CCT-05 */
-static void counts_are_added(void **state)
+TEST(counts_are_added)
 {
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
 
@@ -48,7 +48,7 @@ static void counts_are_added(void **state)
 }
 
 /* CCT-07 */
-static void a_count_is_swapped_if_it_is_the_one_expected(void **state)
+TEST(a_count_is_swapped_if_it_is_the_one_expected)
 {
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
 
@@ -61,7 +61,7 @@ static void a_count_is_swapped_if_it_is_the_one_expected(void **state)
     assert_int_equal(rota_pending(&c), -7);
 }
 
-static void one_is_taken_from_a_count_unless_it_is_0(void **state)
+TEST(one_is_taken_from_a_count_unless_it_is_0)
 {
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
 
@@ -80,7 +80,7 @@ static void one_is_taken_from_a_count_unless_it_is_0(void **state)
 /* -- Who is above: CC-09 ------------------------------------------------------------------ */
 
 /* CCT-08, CCT-09 */
-static void every_completer_of_a_line_has_the_same_root(void **state)
+TEST(every_completer_of_a_line_has_the_same_root)
 {
     test_counted line[3];
 
@@ -93,7 +93,7 @@ static void every_completer_of_a_line_has_the_same_root(void **state)
 }
 
 /* CCT-14 */
-static void complete_root_ends_the_root_and_nothing_else(void **state)
+TEST(complete_root_ends_the_root_and_nothing_else)
 {
     test_counted line[3];
 
@@ -115,7 +115,7 @@ static void complete_root_ends_the_root_and_nothing_else(void **state)
 /* -- Completing: CC-04 to CC-06, CC-12 ---------------------------------------------------- */
 
 /* CCT-10 */
-static void try_complete_counts_down_and_then_completes(void **state)
+TEST(try_complete_counts_down_and_then_completes)
 {
     test_counted c;
 
@@ -135,7 +135,7 @@ static void try_complete_counts_down_and_then_completes(void **state)
 }
 
 /* CC-04: up to the first that still waits for somebody; only a root becomes done. */
-static void try_complete_goes_on_with_the_parent(void **state)
+TEST(try_complete_goes_on_with_the_parent)
 {
     test_counted line[4];
 
@@ -159,7 +159,7 @@ static void try_complete_goes_on_with_the_parent(void **state)
 }
 
 /* CC-01: less than 0 is not 0. */
-static void a_negative_count_does_not_complete(void **state)
+TEST(a_negative_count_does_not_complete)
 {
     test_counted c;
 
@@ -172,7 +172,7 @@ static void a_negative_count_does_not_complete(void **state)
 }
 
 /* CC-05 */
-static void propagate_completion_is_silent(void **state)
+TEST(propagate_completion_is_silent)
 {
     test_counted line[3];
 
@@ -207,7 +207,7 @@ static void completes_whatever_is_pending(int pending, unsigned parents)
 }
 
 /* CC-06, CCT-01 */
-static void complete_completes_whatever_is_pending(void **state)
+TEST(complete_completes_whatever_is_pending)
 {
     for (unsigned parents = 0; parents < 2; parents++) {
         completes_whatever_is_pending(0, parents);
@@ -216,7 +216,7 @@ static void complete_completes_whatever_is_pending(void **state)
     }
 }
 
-static void complete_counts_as_one_for_the_parent(void **state)
+TEST(complete_counts_as_one_for_the_parent)
 {
     test_counted parent, children[2];
 
@@ -234,7 +234,7 @@ static void complete_counts_as_one_for_the_parent(void **state)
 }
 
 /* Without functions to be told by there is nothing to tell. */
-static void a_completer_without_functions_completes(void **state)
+TEST(a_completer_without_functions_completes)
 {
     rota_completer root = ROTA_COMPLETER(NULL, NULL), child = ROTA_COMPLETER(NULL, &root);
 
@@ -249,7 +249,7 @@ static void a_completer_without_functions_completes(void **state)
 /* -- Loops: CC-08 ------------------------------------------------------------------------- */
 
 /* CCT-12 */
-static void first_complete_counts_down_and_then_gives_itself(void **state)
+TEST(first_complete_counts_down_and_then_gives_itself)
 {
     test_counted c;
 
@@ -263,7 +263,7 @@ static void first_complete_counts_down_and_then_gives_itself(void **state)
     test_counted_is(&c, 0, 0, 0);
 }
 
-static void next_complete_goes_up_and_ends_the_root(void **state)
+TEST(next_complete_goes_up_and_ends_the_root)
 {
     test_counted line[3];
 
@@ -282,7 +282,7 @@ static void next_complete_goes_up_and_ends_the_root(void **state)
 }
 
 /* Header: "A loop over those that become complete". */
-static void a_loop_meets_all_that_become_complete(void **state)
+TEST(a_loop_meets_all_that_become_complete)
 {
     test_counted line[3];
     int met = 0;
@@ -298,7 +298,7 @@ static void a_loop_meets_all_that_become_complete(void **state)
 /* -- Arguments ---------------------------------------------------------------------------- */
 
 /* GEN-02 */
-static void none_is_a_completer_that_counts_0(void **state)
+TEST(none_is_a_completer_that_counts_0)
 {
     assert_int_equal(rota_pending(NULL), 0);
     rota_set_pending(NULL, 7);
@@ -313,30 +313,4 @@ static void none_is_a_completer_that_counts_0(void **state)
     assert_null(rota_completer_root(NULL));
     rota_complete_root(NULL);
     rota_help_complete(NULL, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_count_may_be_any_number),
-        test_with_memory(counts_are_added),
-        test_with_memory(a_count_is_swapped_if_it_is_the_one_expected),
-        test_with_memory(one_is_taken_from_a_count_unless_it_is_0),
-        test_with_memory(every_completer_of_a_line_has_the_same_root),
-        test_with_memory(complete_root_ends_the_root_and_nothing_else),
-        test_with_memory(try_complete_counts_down_and_then_completes),
-        test_with_memory(try_complete_goes_on_with_the_parent),
-        test_with_memory(a_negative_count_does_not_complete),
-        test_with_memory(propagate_completion_is_silent),
-        test_with_memory(complete_completes_whatever_is_pending),
-        test_with_memory(complete_counts_as_one_for_the_parent),
-        test_with_memory(a_completer_without_functions_completes),
-        test_with_memory(first_complete_counts_down_and_then_gives_itself),
-        test_with_memory(next_complete_goes_up_and_ends_the_root),
-        test_with_memory(a_loop_meets_all_that_become_complete),
-        test_with_memory(none_is_a_completer_that_counts_0),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void nobody_completed(const family *here)
 
 /* -- shutdown_now: CC-13, FJ-24 ----------------------------------------------------------- */
 
-static void a_queued_root_is_cancelled(void **state)
+TEST(a_queued_root_is_cancelled)
 {
     family here;
     test_gate gate;
@@ -117,12 +117,12 @@ static void stop_at_the_gate(bool forks_later)
 }
 
 /* The root has begun, and cannot become complete any more. */
-static void queued_children_are_cancelled_and_who_waits_for_the_root_wakes(void **state)
+TEST(queued_children_are_cancelled_and_who_waits_for_the_root_wakes)
 {
     stop_at_the_gate(false);
 }
 
-static void children_that_are_forked_later_are_cancelled(void **state)
+TEST(children_that_are_forked_later_are_cancelled)
 {
     stop_at_the_gate(true);
 }
@@ -138,7 +138,7 @@ static void stop_from_inside(rota_completer *self)
     rota_try_complete(self);
 }
 
-static void a_caller_that_takes_part_ends_when_its_pool_is_stopped(void **state)
+TEST(a_caller_that_takes_part_ends_when_its_pool_is_stopped)
 {
     family here;
 
@@ -166,7 +166,7 @@ static void join_and_be_stopped(void *arg)
     test_check(status == ROTA_OK);
 }
 
-static void a_worker_that_joins_ends_when_its_pool_is_stopped(void **state)
+TEST(a_worker_that_joins_ends_when_its_pool_is_stopped)
 {
     for (unsigned parallelism = 1; parallelism <= 4; parallelism++) {
         family here;
@@ -182,7 +182,7 @@ static void a_worker_that_joins_ends_when_its_pool_is_stopped(void **state)
 /* -- A pool that only takes nothing new --------------------------------------------------- */
 
 /* FJ-23, FJ-33 */
-static void after_a_shutdown_a_tree_goes_on(void **state)
+TEST(after_a_shutdown_a_tree_goes_on)
 {
     family here;
     test_gate gate;
@@ -201,7 +201,7 @@ static void after_a_shutdown_a_tree_goes_on(void **state)
 }
 
 /* FJ-03: it is as it was, and may be invoked somewhere else. */
-static void after_a_shutdown_no_root_is_taken(void **state)
+TEST(after_a_shutdown_no_root_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(1), *other = test_forkjoin_of(1);
     test_counted c;
@@ -257,26 +257,9 @@ static void complete_root(family *here)
 }
 
 /* CC-09, CC-11, FJT-23 */
-static void who_waits_wakes_when_the_root_is_ended_by_another(void **state)
+TEST(who_waits_wakes_when_the_root_is_ended_by_another)
 {
     end_while_it_computes(cancel_root, ROTA_ECANCELED);
     end_while_it_computes(fail_root, ROTA_EFAILED);
     end_while_it_computes(complete_root, ROTA_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_queued_root_is_cancelled),
-        test_with_memory(queued_children_are_cancelled_and_who_waits_for_the_root_wakes),
-        test_with_memory(children_that_are_forked_later_are_cancelled),
-        test_with_memory(a_caller_that_takes_part_ends_when_its_pool_is_stopped),
-        test_with_memory(a_worker_that_joins_ends_when_its_pool_is_stopped),
-        test_with_memory(after_a_shutdown_a_tree_goes_on),
-        test_with_memory(after_a_shutdown_no_root_is_taken),
-        test_with_memory(who_waits_wakes_when_the_root_is_ended_by_another),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void has_failed(test_counted *counted, int code)
 /* -- From anywhere: CC-07 ----------------------------------------------------------------- */
 
 /* CCT-02 */
-static void a_failure_ends_all_above(void **state)
+TEST(a_failure_ends_all_above)
 {
     test_counted line[3];
 
@@ -35,7 +35,7 @@ static void a_failure_ends_all_above(void **state)
     assert_int_equal(rota_pending(&line[0].completer), 5);
 }
 
-static void a_root_fails_alone(void **state)
+TEST(a_root_fails_alone)
 {
     test_counted line[2];
 
@@ -47,7 +47,7 @@ static void a_root_fails_alone(void **state)
     test_counted_is(&line[1], 0, 0, 0);
 }
 
-static void it_fails_once(void **state)
+TEST(it_fails_once)
 {
     test_counted line[2];
 
@@ -63,7 +63,7 @@ static void it_fails_once(void **state)
 }
 
 /* CCT-03, SPEC 0: 0 is no failure. */
-static void code_0_is_no_failure(void **state)
+TEST(code_0_is_no_failure)
 {
     test_counted c;
 
@@ -76,7 +76,7 @@ static void code_0_is_no_failure(void **state)
 }
 
 /* Header: "false: that goes no higher, and you complete what is above". */
-static void a_failure_stops_where_it_is_told_to(void **state)
+TEST(a_failure_stops_where_it_is_told_to)
 {
     test_counted line[3];
 
@@ -93,7 +93,7 @@ static void a_failure_stops_where_it_is_told_to(void **state)
     test_counted_is(&line[0], 0, 1, 0);
 }
 
-static void a_failure_goes_through_who_is_not_told(void **state)
+TEST(a_failure_goes_through_who_is_not_told)
 {
     test_counted line[3];
 
@@ -108,7 +108,7 @@ static void a_failure_goes_through_who_is_not_told(void **state)
 }
 
 /* CC-07: "the unfinished completer chain". */
-static void a_failure_does_not_reach_who_is_done(void **state)
+TEST(a_failure_does_not_reach_who_is_done)
 {
     test_counted line[3];
 
@@ -121,7 +121,7 @@ static void a_failure_does_not_reach_who_is_done(void **state)
     test_counted_is(&line[0], 0, 0, 0);
 }
 
-static void what_is_complete_does_not_fail(void **state)
+TEST(what_is_complete_does_not_fail)
 {
     test_counted line[2];
 
@@ -136,7 +136,7 @@ static void what_is_complete_does_not_fail(void **state)
 }
 
 /* CC-12 */
-static void what_has_failed_is_not_told_of_completion(void **state)
+TEST(what_has_failed_is_not_told_of_completion)
 {
     test_counted line[3];
 
@@ -167,7 +167,7 @@ static void fail_with_two_codes(rota_completer *self)
 }
 
 /* Header: "fails it when that returns, and the last call counts". */
-static void in_its_compute_the_last_code_counts(void **state)
+TEST(in_its_compute_the_last_code_counts)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_counted c;
@@ -188,7 +188,7 @@ static void fail_and_take_it_back(rota_completer *self)
     rota_try_complete(self);
 }
 
-static void in_its_compute_a_failure_can_be_taken_back(void **state)
+TEST(in_its_compute_a_failure_can_be_taken_back)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_counted c;
@@ -218,7 +218,7 @@ static void fork_child(rota_completer *self)
 }
 
 /* Header: "anywhere else it fails at once". */
-static void in_the_compute_of_another_it_fails_at_once(void **state)
+TEST(in_the_compute_of_another_it_fails_at_once)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_counted line[2];
@@ -261,7 +261,7 @@ static void family_init(struct family *family)
 }
 
 /* CC-07, CC-12, FJT-20: here the others run all the same. */
-static void a_child_that_fails_fails_the_root(void **state)
+TEST(a_child_that_fails_fails_the_root)
 {
     for (unsigned parallelism = 1; parallelism <= 4; parallelism++) {
         rota_executor *pool = test_forkjoin_of(parallelism);
@@ -288,7 +288,7 @@ static bool complete_above(rota_completer *self, int code, rota_completer *calle
     return false;
 }
 
-static void a_child_that_fails_may_be_forgiven(void **state)
+TEST(a_child_that_fails_may_be_forgiven)
 {
     for (unsigned parallelism = 1; parallelism <= 4; parallelism++) {
         rota_executor *pool = test_forkjoin_of(parallelism);
@@ -307,7 +307,7 @@ static void a_child_that_fails_may_be_forgiven(void **state)
     }
 }
 
-static void a_completer_without_a_compute_fails(void **state)
+TEST(a_completer_without_a_compute_fails)
 {
     rota_executor *pool = test_forkjoin_of(1);
     struct family family;
@@ -339,7 +339,7 @@ static void invoke_family(void *arg)
 }
 
 /* Of a worker, as the only place is taken when the root is invoked. */
-static void a_compute_that_ends_its_thread_fails(void **state)
+TEST(a_compute_that_ends_its_thread_fails)
 {
     struct family family;
     rota_executor *pool = test_forkjoin_of(1);
@@ -360,29 +360,4 @@ static void a_compute_that_ends_its_thread_fails(void **state)
     for (int i = 0; i < CHILDREN; i++)
         test_counted_is(&family.children[i], 1, i != 3, i == 3);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_failure_ends_all_above),
-        test_with_memory(a_root_fails_alone),
-        test_with_memory(it_fails_once),
-        test_with_memory(code_0_is_no_failure),
-        test_with_memory(a_failure_stops_where_it_is_told_to),
-        test_with_memory(a_failure_goes_through_who_is_not_told),
-        test_with_memory(a_failure_does_not_reach_who_is_done),
-        test_with_memory(what_is_complete_does_not_fail),
-        test_with_memory(what_has_failed_is_not_told_of_completion),
-        test_with_memory(in_its_compute_the_last_code_counts),
-        test_with_memory(in_its_compute_a_failure_can_be_taken_back),
-        test_with_memory(in_the_compute_of_another_it_fails_at_once),
-        test_with_memory(a_child_that_fails_fails_the_root),
-        test_with_memory(a_child_that_fails_may_be_forgiven),
-        test_with_memory(a_completer_without_a_compute_fails),
-        test_with_memory(a_compute_that_ends_its_thread_fails),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

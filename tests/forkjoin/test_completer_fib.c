@@ -95,7 +95,7 @@ static void all_is_quiet(void)
 /* -- It succeeds -------------------------------------------------------------------------- */
 
 /* CCT-15, CCT-16, CCT-33, CCT-35, CCT-56, CCT-57 */
-static void invoked_it_has_a_value(void)
+WORKER_TEST(invoked_it_has_a_value)
 {
     grove here;
     rota_fj *root = plant(&here, 8, false);
@@ -106,7 +106,7 @@ static void invoked_it_has_a_value(void)
 }
 
 /* CCT-17, CCT-18, CCT-20, CCT-58, CCT-59, CCT-61 */
-static void forked_and_joined_it_has_a_value(void)
+WORKER_TEST(forked_and_joined_it_has_a_value)
 {
     grove here;
     rota_fj *root = plant(&here, 8, false);
@@ -118,7 +118,7 @@ static void forked_and_joined_it_has_a_value(void)
 }
 
 /* CCT-21, CCT-62 */
-static void forked_it_is_done_when_the_pool_is_quiet(void)
+WORKER_TEST(forked_it_is_done_when_the_pool_is_quiet)
 {
     grove here;
 
@@ -129,7 +129,7 @@ static void forked_it_is_done_when_the_pool_is_quiet(void)
 }
 
 /* Never forked it runs at the join. */
-static void joined_it_has_a_value(void)
+WORKER_TEST(joined_it_has_a_value)
 {
     grove here;
 
@@ -140,7 +140,7 @@ static void joined_it_has_a_value(void)
 /* -- It fails: CC-07 ---------------------------------------------------------------------- */
 
 /* CCT-22, CCT-63 */
-static void invoked_it_fails(void)
+WORKER_TEST(invoked_it_fails)
 {
     grove here;
 
@@ -150,7 +150,7 @@ static void invoked_it_fails(void)
 }
 
 /* CCT-24, CCT-27, CCT-65, CCT-68 */
-static void forked_and_joined_it_fails(void)
+WORKER_TEST(forked_and_joined_it_fails)
 {
     grove here;
     rota_fj *root = plant(&here, 8, true);
@@ -163,7 +163,7 @@ static void forked_and_joined_it_fails(void)
 }
 
 /* CCT-38, CCT-74 */
-static void failed_before_it_is_invoked_it_does_not_begin(void)
+WORKER_TEST(failed_before_it_is_invoked_it_does_not_begin)
 {
     grove here;
     rota_fj *root = plant(&here, 8, false);
@@ -177,7 +177,7 @@ static void failed_before_it_is_invoked_it_does_not_begin(void)
 /* -- It is cancelled: CC-11 --------------------------------------------------------------- */
 
 /* CCT-28, CCT-69 */
-static void cancelled_before_it_is_invoked_it_does_not_begin(void)
+WORKER_TEST(cancelled_before_it_is_invoked_it_does_not_begin)
 {
     grove here;
     rota_fj *root = plant(&here, 8, false);
@@ -188,7 +188,7 @@ static void cancelled_before_it_is_invoked_it_does_not_begin(void)
 }
 
 /* CCT-30, CCT-32, CCT-71, CCT-73 */
-static void cancelled_before_it_is_forked_it_does_not_begin(void)
+WORKER_TEST(cancelled_before_it_is_forked_it_does_not_begin)
 {
     grove here;
     rota_fj *root = plant(&here, 8, false);
@@ -203,7 +203,7 @@ static void cancelled_before_it_is_forked_it_does_not_begin(void)
 /* -- Several ------------------------------------------------------------------------------ */
 
 /* CCT-39, CCT-75 */
-static void two_are_invoked(void)
+WORKER_TEST(two_are_invoked)
 {
     grove a, b;
     rota_fj *first = plant(&a, 8, false);
@@ -213,7 +213,7 @@ static void two_are_invoked(void)
 }
 
 /* CCT-40, CCT-42, CCT-76, CCT-78 */
-static void many_are_invoked(void)
+WORKER_TEST(many_are_invoked)
 {
     grove a, b, c;
 
@@ -226,7 +226,7 @@ static void many_are_invoked(void)
 }
 
 /* CCT-43, CCT-79 */
-static void with_none_among_them_no_one_begins(void)
+WORKER_TEST(with_none_among_them_no_one_begins)
 {
     grove a, b;
     rota_fj *roots[] = {plant(&a, 8, false), plant(&b, 9, false), NULL};
@@ -237,7 +237,7 @@ static void with_none_among_them_no_one_begins(void)
 }
 
 /* CCT-44, CCT-45, CCT-80, CCT-81 */
-static void one_of_two_fails(void)
+WORKER_TEST(one_of_two_fails)
 {
     grove a, b;
     rota_fj *first = plant(&a, 8, false);
@@ -252,7 +252,7 @@ static void one_of_two_fails(void)
 }
 
 /* CCT-46, CCT-82 */
-static void one_of_three_fails(void)
+WORKER_TEST(one_of_three_fails)
 {
     grove a, b, c;
     rota_fj *roots[] = {plant(&a, 8, false), plant(&b, 9, true), plant(&c, 7, false)};
@@ -265,7 +265,7 @@ static void one_of_three_fails(void)
 /* -- Alone: the own deque ----------------------------------------------------------------- */
 
 /* CCT-48 */
-static void the_newest_is_taken_back(void)
+LONE_WORKER_TEST(the_newest_is_taken_back)
 {
     grove a, b;
     rota_fj *older = plant(&a, 8, false), *newer = plant(&b, 9, false);
@@ -279,7 +279,7 @@ static void the_newest_is_taken_back(void)
 }
 
 /* CCT-49 */
-static void those_in_the_deque_are_surplus(void)
+LONE_WORKER_TEST(those_in_the_deque_are_surplus)
 {
     grove a, b, c;
 
@@ -295,7 +295,7 @@ static void those_in_the_deque_are_surplus(void)
 /* -- By an ordinary thread ---------------------------------------------------------------- */
 
 /* CCT-34: it takes part, and is a worker meanwhile. */
-static void an_ordinary_thread_invokes_it(void **state)
+TEST(an_ordinary_thread_invokes_it)
 {
     rota_executor *pool = test_forkjoin_of(2);
     grove here;
@@ -318,7 +318,7 @@ static void see_pool(rota_completer *self)
 }
 
 /* FP8-52, FJT-05: who joins one that nobody has forked runs it, and is in no pool. */
-static void an_ordinary_thread_joins_it(void **state)
+TEST(an_ordinary_thread_joins_it)
 {
     rota_completer completer = ROTA_COMPLETER(see_pool, NULL);
 
@@ -326,34 +326,4 @@ static void an_ordinary_thread_joins_it(void **state)
     assert_ok(rota_join(&completer.task));
     assert_null(seen);
     assert_true(rota_fj_is_done(&completer.task));
-}
-
-int main(void)
-{
-    const test_lesson lessons[] = {
-        test_anywhere(invoked_it_has_a_value),
-        test_anywhere(forked_and_joined_it_has_a_value),
-        test_anywhere(forked_it_is_done_when_the_pool_is_quiet),
-        test_anywhere(joined_it_has_a_value),
-        test_anywhere(invoked_it_fails),
-        test_anywhere(forked_and_joined_it_fails),
-        test_anywhere(failed_before_it_is_invoked_it_does_not_begin),
-        test_anywhere(cancelled_before_it_is_invoked_it_does_not_begin),
-        test_anywhere(cancelled_before_it_is_forked_it_does_not_begin),
-        test_anywhere(two_are_invoked),
-        test_anywhere(many_are_invoked),
-        test_anywhere(with_none_among_them_no_one_begins),
-        test_anywhere(one_of_two_fails),
-        test_anywhere(one_of_three_fails),
-        test_alone(the_newest_is_taken_back),
-        test_alone(those_in_the_deque_are_surplus),
-    };
-    const struct CMUnitTest tests[] = {
-        test_with_memory(an_ordinary_thread_invokes_it),
-        test_with_memory(an_ordinary_thread_joins_it),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL)
-           + test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

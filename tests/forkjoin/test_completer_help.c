@@ -52,7 +52,7 @@ static void all_is_quiet(void)
 
 /* -- The own deque: CC-10 ----------------------------------------------------------------- */
 
-static void it_runs_at_most_so_many(void)
+LONE_WORKER_TEST(it_runs_at_most_so_many)
 {
     family here;
 
@@ -73,7 +73,7 @@ static void it_runs_at_most_so_many(void)
 }
 
 /* In every kind of pool those that nobody else has are run. */
-static void it_runs_what_is_there(void)
+WORKER_TEST(it_runs_what_is_there)
 {
     family here;
 
@@ -97,7 +97,7 @@ static void run_plain(rota_fj *task)
 }
 
 /* They stay where they are, in their order. */
-static void it_runs_no_others_that_lie_above(void)
+LONE_WORKER_TEST(it_runs_no_others_that_lie_above)
 {
     struct plain plain[OTHERS];
     test_counted strangers[OTHERS];
@@ -122,7 +122,7 @@ static void it_runs_no_others_that_lie_above(void)
 }
 
 /* More than are looked at: none is lost, and none runs twice. */
-static void under_many_others_none_is_lost(void)
+WORKER_TEST(under_many_others_none_is_lost)
 {
     static test_counted strangers[MANY];
     family here;
@@ -141,7 +141,7 @@ static void under_many_others_none_is_lost(void)
 }
 
 /* What leads to it may be far below; what is beside or above it does not. */
-static void it_runs_those_below_it(void)
+LONE_WORKER_TEST(it_runs_those_below_it)
 {
     test_counted line[4], brother;
 
@@ -221,7 +221,7 @@ static void rescue_run(struct rescue *rescue)
     rota_future_unref(future);
 }
 
-static void it_steals(void **state)
+TEST(it_steals)
 {
     struct rescue rescue;
 
@@ -233,7 +233,7 @@ static void it_steals(void **state)
 }
 
 /* One that was stolen, and leads elsewhere, is somebody's all the same. */
-static void what_it_steals_by_mistake_is_not_lost(void **state)
+TEST(what_it_steals_by_mistake_is_not_lost)
 {
     struct rescue rescue;
 
@@ -267,7 +267,7 @@ static void help_invoked(void *arg)
     test_thread_join(thread);
 }
 
-static void it_runs_what_was_invoked_from_outside(void **state)
+TEST(it_runs_what_was_invoked_from_outside)
 {
     struct rescue rescue = {.pool = test_forkjoin_of(1)};
 
@@ -299,26 +299,7 @@ static void help_from_outside(void *arg)
 }
 
 /* Header: "any other thread runs those it has forked". */
-static void a_thread_outside_runs_what_it_has_forked(void **state)
+TEST(a_thread_outside_runs_what_it_has_forked)
 {
     assert_int_equal(test_in_child(help_from_outside, NULL), 0);
-}
-
-int main(void)
-{
-    const test_lesson lessons[] = {
-        test_alone(it_runs_at_most_so_many),          test_anywhere(it_runs_what_is_there),
-        test_alone(it_runs_no_others_that_lie_above), test_anywhere(under_many_others_none_is_lost),
-        test_alone(it_runs_those_below_it),
-    };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_outside_runs_what_it_has_forked),
-        test_with_memory(it_steals),
-        test_with_memory(what_it_steals_by_mistake_is_not_lost),
-        test_with_memory(it_runs_what_was_invoked_from_outside),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL)
-           + test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

@@ -168,7 +168,7 @@ static void fork_and_join_tree(shape *compute, int count)
 /* -- In every kind of pool ---------------------------------------------------------------- */
 
 /* CC8-01 */
-static void each_element_is_visited_once(void)
+WORKER_TEST(each_element_is_visited_once)
 {
     for (int i = 0; i < SHAPES; i++) {
         for (int count = 0; count <= 7; count++) {
@@ -191,13 +191,13 @@ static void wait_inside(rota_completer *self)
 }
 
 /* FJ-20 */
-static void trees_inside_of_trees_end(void)
+WORKER_TEST(trees_inside_of_trees_end)
 {
     fork_and_join_tree(wait_inside, 40);
 }
 
 /* Joins in any order, with the other tree's parts in the same deque: FJT-21. */
-static void several_trees_are_joined_in_any_order(void)
+WORKER_TEST(several_trees_are_joined_in_any_order)
 {
     forest *woods[SHAPES];
     rota_fj *roots[SHAPES];
@@ -216,7 +216,7 @@ static void several_trees_are_joined_in_any_order(void)
 }
 
 /* Plain tasks and completers on top of one another. */
-static void a_tree_and_tasks_that_are_joined_share_a_deque(void)
+WORKER_TEST(a_tree_and_tasks_that_are_joined_share_a_deque)
 {
     test_fib_task f = {ROTA_FJ(test_fib), 12, 0}, g = {ROTA_FJ(test_fib), 11, 0};
     forest *woods;
@@ -242,7 +242,7 @@ static void invoke_some(void *pool)
 enum { THREADS = 3 };
 
 /* Some take part, others find no place and wait. */
-static void several_threads_invoke_trees(void **state)
+TEST(several_threads_invoke_trees)
 {
     for (unsigned parallelism = 1; parallelism <= 4; parallelism++) {
         rota_executor *pool = test_forkjoin_of(parallelism);
@@ -270,7 +270,7 @@ static void fork_outside(void *parallelism)
 }
 
 /* FJ-05, FJ-07: through the common pool, which may have no threads. */
-static void trees_are_forked_from_outside(void **state)
+TEST(trees_are_forked_from_outside)
 {
     assert_int_equal(test_in_child(fork_outside, "0"), 0);
     assert_int_equal(test_in_child(fork_outside, "1"), 0);
@@ -289,7 +289,7 @@ static void fork_outside_together(void *parallelism)
         test_thread_join(threads[i]);
 }
 
-static void trees_are_forked_from_several_threads_outside(void **state)
+TEST(trees_are_forked_from_several_threads_outside)
 {
     assert_int_equal(test_in_child(fork_outside_together, "0"), 0);
     assert_int_equal(test_in_child(fork_outside_together, "1"), 0);
@@ -308,7 +308,7 @@ static void fork_outside_without_memory(void *parallelism)
 }
 
 /* GEN-10: who cannot take part runs its tree outside of the pool, and what it forks there. */
-static void without_memory_trees_are_run_by_who_joins_them(void **state)
+TEST(without_memory_trees_are_run_by_who_joins_them)
 {
     assert_int_equal(test_in_child(fork_outside_without_memory, "0"), 0);
     assert_int_equal(test_in_child(fork_outside_without_memory, "1"), 0);
@@ -316,7 +316,7 @@ static void without_memory_trees_are_run_by_who_joins_them(void **state)
 
 /* -- From another pool -------------------------------------------------------------------- */
 
-static void a_worker_of_another_pool_invokes_a_tree(void **state)
+TEST(a_worker_of_another_pool_invokes_a_tree)
 {
     rota_executor *pool = test_forkjoin_of(2), *other = test_forkjoin_of(1);
 
@@ -324,25 +324,4 @@ static void a_worker_of_another_pool_invokes_a_tree(void **state)
     test_fj_taking_part(other, invoke_some, pool);
     assert_ok(rota_close(pool));
     assert_ok(rota_close(other));
-}
-
-int main(void)
-{
-    const test_lesson lessons[] = {
-        test_anywhere(each_element_is_visited_once),
-        test_anywhere(trees_inside_of_trees_end),
-        test_anywhere(several_trees_are_joined_in_any_order),
-        test_anywhere(a_tree_and_tasks_that_are_joined_share_a_deque),
-    };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_are_forked_from_outside),
-        cmocka_unit_test(trees_are_forked_from_several_threads_outside),
-        cmocka_unit_test(without_memory_trees_are_run_by_who_joins_them),
-        test_with_memory(several_threads_invoke_trees),
-        test_with_memory(a_worker_of_another_pool_invokes_a_tree),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL)
-           + test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

@@ -65,7 +65,7 @@ static void fork_all(family *here)
 /* -- Forked, and joined ------------------------------------------------------------------- */
 
 /* CC-03, CC-04 */
-static void the_root_is_done_when_all_below_are_complete(void)
+WORKER_TEST(the_root_is_done_when_all_below_are_complete)
 {
     family here;
 
@@ -83,7 +83,7 @@ static void do_not_complete(rota_completer *self)
 }
 
 /* CC-03 */
-static void the_return_of_compute_completes_nothing(void)
+WORKER_TEST(the_return_of_compute_completes_nothing)
 {
     test_counted c;
 
@@ -104,7 +104,7 @@ static void fork_all_twice(family *here)
     fork_all(here);
 }
 
-static void a_second_fork_is_nothing(void)
+WORKER_TEST(a_second_fork_is_nothing)
 {
     family here;
 
@@ -114,7 +114,7 @@ static void a_second_fork_is_nothing(void)
 }
 
 /* FJT-07 */
-static void a_done_one_is_left_so(void)
+WORKER_TEST(a_done_one_is_left_so)
 {
     test_counted line[2];
 
@@ -133,7 +133,7 @@ static void a_done_one_is_left_so(void)
 /* -- Cancelled: CC-11 --------------------------------------------------------------------- */
 
 /* CCT-28, CCT-30: never forked. FJT-08: true as often as one likes. */
-static void cancelling_concerns_that_one_alone(void)
+WORKER_TEST(cancelling_concerns_that_one_alone)
 {
     test_counted line[3];
 
@@ -157,7 +157,7 @@ static void cancel_and_fork(family *here)
 }
 
 /* Header: "its parent is told when its turn would have come". */
-static void cancelled_before_the_fork_it_never_begins(void)
+WORKER_TEST(cancelled_before_the_fork_it_never_begins)
 {
     family here;
 
@@ -175,7 +175,7 @@ static void fork_and_cancel(family *here)
     test_check(rota_fj_is_done(task_of(&here->children[1])));
 }
 
-static void cancelled_while_queued_it_never_begins(void)
+LONE_WORKER_TEST(cancelled_while_queued_it_never_begins)
 {
     family here;
 
@@ -186,7 +186,7 @@ static void cancelled_while_queued_it_never_begins(void)
 }
 
 /* Somebody may be quicker. */
-static void cancelled_at_any_time_completion_reaches_the_root(void)
+WORKER_TEST(cancelled_at_any_time_completion_reaches_the_root)
 {
     family here;
 
@@ -215,7 +215,7 @@ static void fork_one_that_cancels_itself(family *here)
 }
 
 /* Header: "Otherwise completion passes through it". */
-static void cancelled_while_it_computes_it_is_done_and_completion_passes(void)
+WORKER_TEST(cancelled_while_it_computes_it_is_done_and_completion_passes)
 {
     family here;
 
@@ -232,7 +232,7 @@ static void cancel_root(family *here)
 }
 
 /* What is below goes on. */
-static void a_cancelled_root_is_done_at_once(void)
+WORKER_TEST(a_cancelled_root_is_done_at_once)
 {
     family here;
 
@@ -244,7 +244,7 @@ static void a_cancelled_root_is_done_at_once(void)
 }
 
 /* A cancelled one in between holds up neither completion nor failure. */
-static void a_cancelled_parent_lets_both_pass(void)
+WORKER_TEST(a_cancelled_parent_lets_both_pass)
 {
     test_counted line[3];
 
@@ -271,7 +271,7 @@ static void fork_and_complete(family *here)
 }
 
 /* CC-06; header: "If it has not begun it never will". */
-static void completed_while_queued_it_never_begins(void)
+LONE_WORKER_TEST(completed_while_queued_it_never_begins)
 {
     family here;
 
@@ -289,7 +289,7 @@ static void fork_and_fail(family *here)
     rota_fj_fail(task_of(&here->children[1]), 6);
 }
 
-static void failed_while_queued_it_never_begins(void)
+LONE_WORKER_TEST(failed_while_queued_it_never_begins)
 {
     family here;
 
@@ -316,7 +316,7 @@ static void fork_take_back_and_fork(family *here)
     rota_fork(task_of(&here->children[2]));
 }
 
-static void taken_back_it_may_be_forked_again(void)
+LONE_WORKER_TEST(taken_back_it_may_be_forked_again)
 {
     family here;
 
@@ -328,7 +328,7 @@ static void taken_back_it_may_be_forked_again(void)
 
 /* -- Used again: FJT-12 ------------------------------------------------------------------- */
 
-static void used_again_it_is_as_new(void)
+WORKER_TEST(used_again_it_is_as_new)
 {
     family here;
 
@@ -346,7 +346,7 @@ static void used_again_it_is_as_new(void)
     }
 }
 
-static void after_any_end_it_may_be_used_again(void)
+WORKER_TEST(after_any_end_it_may_be_used_again)
 {
     test_counted c;
 
@@ -363,29 +363,4 @@ static void after_any_end_it_may_be_used_again(void)
     c.fails_with = 0;
     test_check(rota_invoke(rota_fj_pool(), task_of(&c)) == ROTA_OK);
     test_counted_is(&c, 2, 1, 2);
-}
-
-int main(void)
-{
-    const test_lesson lessons[] = {
-        test_anywhere(the_root_is_done_when_all_below_are_complete),
-        test_anywhere(the_return_of_compute_completes_nothing),
-        test_anywhere(a_second_fork_is_nothing),
-        test_anywhere(a_done_one_is_left_so),
-        test_anywhere(cancelling_concerns_that_one_alone),
-        test_anywhere(cancelled_before_the_fork_it_never_begins),
-        test_alone(cancelled_while_queued_it_never_begins),
-        test_anywhere(cancelled_at_any_time_completion_reaches_the_root),
-        test_anywhere(cancelled_while_it_computes_it_is_done_and_completion_passes),
-        test_anywhere(a_cancelled_root_is_done_at_once),
-        test_anywhere(a_cancelled_parent_lets_both_pass),
-        test_alone(completed_while_queued_it_never_begins),
-        test_alone(failed_while_queued_it_never_begins),
-        test_alone(taken_back_it_may_be_forked_again),
-        test_anywhere(used_again_it_is_as_new),
-        test_anywhere(after_any_end_it_may_be_used_again),
-    };
-
-    test_memory_install();
-    return test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

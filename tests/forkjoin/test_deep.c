@@ -46,7 +46,7 @@ static void each_ran_once(void)
 }
 
 /* FJ-09, FJ-12 */
-static void a_million_forks_of_one_body_are_joined(void)
+WORKER_TEST(a_million_forks_of_one_body_are_joined)
 {
     fork_all();
     for (int i = MILLION; i-- > 0;)
@@ -54,7 +54,7 @@ static void a_million_forks_of_one_body_are_joined(void)
     each_ran_once();
 }
 
-static void a_million_forks_are_joined_oldest_first(void)
+WORKER_TEST(a_million_forks_are_joined_oldest_first)
 {
     fork_all();
     for (int i = 0; i < MILLION; i++)
@@ -63,7 +63,7 @@ static void a_million_forks_are_joined_oldest_first(void)
 }
 
 /* FJT-17 */
-static void a_million_forks_are_run_by_who_waits_for_quiet(void)
+WORKER_TEST(a_million_forks_are_run_by_who_waits_for_quiet)
 {
     fork_all();
     test_check(rota_await_quiescence(rota_fj_pool(), ROTA_FOREVER) == ROTA_OK);
@@ -97,7 +97,7 @@ static void descend(rota_fj *task)
 }
 
 /* FJ-20: a tree with one long branch, left or right. */
-static void one_long_branch_is_no_hindrance(void)
+WORKER_TEST(one_long_branch_is_no_hindrance)
 {
     for (int forks_all = 0; forks_all < 2; forks_all++) {
         struct chain root = {ROTA_FJ(descend), DEPTH, forks_all == 1, 0};
@@ -163,7 +163,7 @@ static void integrate(rota_fj *task)
     area->value = a.value + b.value;
 }
 
-static void an_area_is_the_same_in_every_way(void)
+WORKER_TEST(an_area_is_the_same_in_every_way)
 {
     double values[3];
 
@@ -221,7 +221,7 @@ static void place_queens(rota_fj *task)
         board->solutions += take(&children[--count]);
 }
 
-static void queens_are_placed_in_all_ways(void)
+WORKER_TEST(queens_are_placed_in_all_ways)
 {
     const long known[] = {92, 352};
 
@@ -278,7 +278,7 @@ static void sort(rota_fj *task)
 }
 
 /* USE-06 */
-static void numbers_are_sorted(void)
+WORKER_TEST(numbers_are_sorted)
 {
     int64_t numbers[NUMBERS], expected[NUMBERS];
     struct sorting all = {ROTA_FJ(sort), numbers, NUMBERS};
@@ -290,20 +290,4 @@ static void numbers_are_sorted(void)
     qsort(expected, NUMBERS, sizeof *expected, by_size);
     test_check(rota_invoke(rota_fj_pool(), &all.task) == ROTA_OK);
     test_check(memcmp(numbers, expected, sizeof numbers) == 0);
-}
-
-int main(void)
-{
-    static const test_lesson lessons[] = {
-        test_anywhere(a_million_forks_of_one_body_are_joined),
-        test_anywhere(a_million_forks_are_joined_oldest_first),
-        test_anywhere(a_million_forks_are_run_by_who_waits_for_quiet),
-        test_anywhere(one_long_branch_is_no_hindrance),
-        test_anywhere(an_area_is_the_same_in_every_way),
-        test_anywhere(queens_are_placed_in_all_ways),
-        test_anywhere(numbers_are_sorted),
-    };
-
-    test_memory_install();
-    return test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

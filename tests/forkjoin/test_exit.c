@@ -60,7 +60,7 @@ static void leave_at_work(void *until_done)
 }
 
 /* FACT-11: it waits for nothing, whatever the pool does at that moment. */
-static void the_process_may_end_at_any_time(void **state)
+TEST(the_process_may_end_at_any_time)
 {
     for (int i = 0; i < 20; i++) {
         assert_int_equal(test_in_child(leave_at_work, NULL), STATUS);
@@ -99,7 +99,7 @@ static void leave_with_users(void *arg)
 }
 
 /* Fault 47: "no destructor races". Between two tasks the pool is quiet, and ends; but it is there. */
-static void threads_that_live_on_are_refused(void **state)
+TEST(threads_that_live_on_are_refused)
 {
     for (int round = 0; round < 20; round++)
         assert_int_equal(test_in_child(leave_with_users, NULL), STATUS);
@@ -134,7 +134,7 @@ static void leave_with_threads(void *arg)
 }
 
 /* A pool that nobody uses is freed, for tools that look for what is left. */
-static void a_quiet_pool_goes_with_the_process(void **state)
+TEST(a_quiet_pool_goes_with_the_process)
 {
     assert_int_equal(test_in_child(leave_without_threads, NULL), STATUS);
     assert_int_equal(test_in_child(leave_with_threads, NULL), STATUS);
@@ -155,24 +155,11 @@ static void leave_with_the_timer(void *arg)
 }
 
 /* Once its thread has been joined, the system may count it for a moment longer. */
-static void the_timer_of_composed_futures_goes_first(void **state)
+TEST(the_timer_of_composed_futures_goes_first)
 {
     int status = NOT_YET;
 
     for (int round = 0; round < 100 && status == NOT_YET; round++)
         status = test_in_child(leave_with_the_timer, NULL);
     assert_int_equal(status, STATUS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_process_may_end_at_any_time),
-        cmocka_unit_test(threads_that_live_on_are_refused),
-        cmocka_unit_test(a_quiet_pool_goes_with_the_process),
-        cmocka_unit_test(the_timer_of_composed_futures_goes_first),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,62 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* -- In the midst of making --------------------------------------------------------------- */
+
+static _Thread_local bool is_maker;
+static test_latch making = TEST_LATCH(1), made = TEST_LATCH(1);
+static atomic_bool has_forked;
+
+/* In place of the allocator. */
+static bool linger(void)
+{
+    if (is_maker) {
+        is_maker = false;
+        test_latch_open(&making);
+        test_latch_wait(&made);
+    }
+    return false;
+}
+
+static void make_common(void *arg)
+{
+    is_maker = true;
+    test_check(rota_common_pool() != NULL);
+}
+
+static bool waits_for_the_maker(void *arg)
+{
+    return rota__load_relaxed(&rota__making_lock.word) == ROTA__CONTENDED || has_forked;
+}
+
+static void let_go_on(void *arg)
+{
+    test_until(waits_for_the_maker, NULL);
+    test_latch_open(&made);
+}
+
+static void use_common(void *arg)
+{
+    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
+
+    alarm(30); /* should the lock be held for ever */
+    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK && f.value == 144);
+}
+
+/* What there is one of is there, or is not: the child makes it anew. */
+TEST_WITH(test_keeping_memory, a_fork_waits_for_who_makes_the_common_pool)
+{
+    test_memory_fail_only(linger);
+    test_thread *maker = test_thread_start(make_common, NULL);
+    test_latch_wait(&making);
+    test_thread *other = test_thread_start(let_go_on, NULL);
+    assert_int_equal(test_in_child(use_common, NULL), 0);
+    has_forked = true;
+    test_thread_join(other);
+    test_thread_join(maker);
+    test_memory_fail_only(NULL);
+}
+
 /* -- What a child may ask ----------------------------------------------------------------- */
 
 static void nothing_is_taken(rota_executor *pool)
@@ -60,7 +116,7 @@ static void be_the_child(void *pool)
 
 /* -- Forks -------------------------------------------------------------------------------- */
 
-static void a_child_of_an_idle_pool_finds_it_ended(void **state)
+TEST(a_child_of_an_idle_pool_finds_it_ended)
 {
     rota_executor *pool = test_forkjoin_of(2);
     atomic_uint runs = 0;
@@ -72,7 +128,7 @@ static void a_child_of_an_idle_pool_finds_it_ended(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on(void **state)
+TEST(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on)
 {
     rota_executor *pool = test_forkjoin_of(1);
     atomic_uint runs = 0;
@@ -107,7 +163,7 @@ static void invoke_on_and_on(void *arg)
 }
 
 /* Whatever lock was held at that moment. */
-static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
+TEST(a_child_is_not_held_up_by_locks_that_others_held)
 {
     struct traffic traffic = {.pool = test_forkjoin_of(2)};
     test_thread *thread = test_thread_start(invoke_on_and_on, &traffic);
@@ -119,62 +175,6 @@ static void a_child_is_not_held_up_by_locks_that_others_held(void **state)
     atomic_store(&traffic.over, true);
     test_thread_join(thread);
     assert_ok(rota_close(traffic.pool));
-}
-
-/* -- In the midst of making --------------------------------------------------------------- */
-
-static _Thread_local bool is_maker;
-static test_latch making = TEST_LATCH(1), made = TEST_LATCH(1);
-static atomic_bool has_forked;
-
-/* In place of the allocator. */
-static bool linger(void)
-{
-    if (is_maker) {
-        is_maker = false;
-        test_latch_open(&making);
-        test_latch_wait(&made);
-    }
-    return false;
-}
-
-static void make_common(void *arg)
-{
-    is_maker = true;
-    test_check(rota_common_pool() != NULL);
-}
-
-static bool waits_for_the_maker(void *arg)
-{
-    return rota__load_relaxed(&rota__making_lock.word) == ROTA__CONTENDED || has_forked;
-}
-
-static void let_go_on(void *arg)
-{
-    test_until(waits_for_the_maker, NULL);
-    test_latch_open(&made);
-}
-
-static void use_common(void *arg)
-{
-    test_fib_task f = {ROTA_FJ(test_fib), 12, 0};
-
-    alarm(30); /* should the lock be held for ever */
-    test_check(rota_invoke(rota_common_pool(), &f.task) == ROTA_OK && f.value == 144);
-}
-
-/* What there is one of is there, or is not: the child makes it anew. */
-static void a_fork_waits_for_who_makes_the_common_pool(void **state)
-{
-    test_memory_fail_only(linger);
-    test_thread *maker = test_thread_start(make_common, NULL);
-    test_latch_wait(&making);
-    test_thread *other = test_thread_start(let_go_on, NULL);
-    assert_int_equal(test_in_child(use_common, NULL), 0);
-    has_forked = true;
-    test_thread_join(other);
-    test_thread_join(maker);
-    test_memory_fail_only(NULL);
 }
 
 /* -- Inside a task ------------------------------------------------------------------------ */
@@ -203,7 +203,7 @@ static void fork_inside(void *arg)
 }
 
 /* By a worker, and by a caller that takes part; the task's own forks still work. */
-static void a_child_of_a_task_finds_the_pool_ended(void **state)
+TEST(a_child_of_a_task_finds_the_pool_ended)
 {
     struct inside inside = {.pool = test_forkjoin_of(2), .status = 77};
 
@@ -247,31 +247,18 @@ static void fork_before_another(bool is_torn)
 }
 
 /* It neither waits there for more, nor runs what the parent has queued. */
-static void in_a_child_a_task_that_returns_ends_its_thread(void **state)
+TEST(in_a_child_a_task_that_returns_ends_its_thread)
 {
     fork_before_another(false);
 }
 
 /* GEN-14 */
-static void in_a_child_a_task_may_end_its_thread(void **state)
+TEST(in_a_child_a_task_may_end_its_thread)
 {
     fork_before_another(true);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_waits_for_who_makes_the_common_pool), /* first: there is none yet */
-        test_with_memory(a_child_of_an_idle_pool_finds_it_ended),
-        test_with_memory(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on),
-        test_with_memory(a_child_is_not_held_up_by_locks_that_others_held),
-        test_with_memory(a_child_of_a_task_finds_the_pool_ended),
-        test_with_memory(in_a_child_a_task_that_returns_ends_its_thread),
-        test_with_memory(in_a_child_a_task_may_end_its_thread),
-    };
-
-    test_memory_install();
-    if (!TEST_FORKS_ARE_FOLLOWED)
-        return 0;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return TEST_FORKS_ARE_FOLLOWED;
 }

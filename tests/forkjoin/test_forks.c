@@ -78,7 +78,7 @@ static size_t queued(void)
 /* -- One task ----------------------------------------------------------------------------- */
 
 /* FTK-01, FTK-43, FT8-01, RAT-01, RTT-01, FP8-03, FJT-01, FJT-05 */
-static void what_is_invoked_runs_and_is_done(void)
+WORKER_TEST(what_is_invoked_runs_and_is_done)
 {
     struct fib f = fib_of(8, 0);
 
@@ -87,7 +87,7 @@ static void what_is_invoked_runs_and_is_done(void)
 }
 
 /* FTK-03, FTK-04, FTK-45, FTK-46, FT8-03, FT8-04, RAT-03, RAT-06, RTT-03, RTT-04, FP8-05, FP8-07 */
-static void what_is_forked_is_done_when_it_was_joined(void)
+WORKER_TEST(what_is_forked_is_done_when_it_was_joined)
 {
     struct fib f = fib_of(8, 0);
 
@@ -98,7 +98,7 @@ static void what_is_forked_is_done_when_it_was_joined(void)
 }
 
 /* FJT-02 */
-static void a_fork_does_not_run_the_task(void)
+LONE_WORKER_TEST(a_fork_does_not_run_the_task)
 {
     struct fib f = fib_of(1, 0);
 
@@ -112,7 +112,7 @@ static void a_fork_does_not_run_the_task(void)
 }
 
 /* SPEC 0: "join of a task never forked runs it". */
-static void a_join_runs_what_was_never_forked(void)
+WORKER_TEST(a_join_runs_what_was_never_forked)
 {
     struct fib f = fib_of(8, 0), bad = fib_of(3, 5);
 
@@ -122,7 +122,7 @@ static void a_join_runs_what_was_never_forked(void)
     has_failed(&bad, 5);
 }
 
-static void a_second_join_gives_the_same(void)
+WORKER_TEST(a_second_join_gives_the_same)
 {
     struct fib f = fib_of(5, 0), bad = fib_of(5, 9);
 
@@ -137,7 +137,7 @@ static void a_second_join_gives_the_same(void)
 }
 
 /* FJT-07 */
-static void what_is_done_is_not_run_again(void)
+WORKER_TEST(what_is_done_is_not_run_again)
 {
     struct fib f = fib_of(5, 0), bad = fib_of(5, 9);
 
@@ -155,7 +155,7 @@ static void what_is_done_is_not_run_again(void)
 }
 
 /* FTK-07, FTK-49, FT8-07, RAT-09, RTT-07, FJT-17 */
-static void what_is_forked_is_done_when_the_pool_is_quiet(void)
+WORKER_TEST(what_is_forked_is_done_when_the_pool_is_quiet)
 {
     struct fib f = fib_of(8, 0);
 
@@ -168,7 +168,7 @@ static void what_is_forked_is_done_when_the_pool_is_quiet(void)
 }
 
 /* FP8-22, RAT-28, RTT-24, FJT-12 */
-static void a_task_that_was_reset_runs_again(void)
+WORKER_TEST(a_task_that_was_reset_runs_again)
 {
     struct fib f = fib_of(8, 0);
 
@@ -183,7 +183,7 @@ static void a_task_that_was_reset_runs_again(void)
 }
 
 /* FJT-12: of whatever end. */
-static void a_reset_forgets_failure_and_cancellation(void)
+WORKER_TEST(a_reset_forgets_failure_and_cancellation)
 {
     struct fib f = fib_of(1, 7);
 
@@ -202,7 +202,7 @@ static void a_reset_forgets_failure_and_cancellation(void)
 /* -- Failure ------------------------------------------------------------------------------ */
 
 /* FTK-08, FTK-50, FT8-08, RAT-10, RTT-08, FP8-10 */
-static void a_failure_far_below_comes_out_of_invoke(void)
+WORKER_TEST(a_failure_far_below_comes_out_of_invoke)
 {
     struct fib f = fib_of(8, 33);
 
@@ -212,7 +212,7 @@ static void a_failure_far_below_comes_out_of_invoke(void)
 }
 
 /* FTK-10, FTK-12, FTK-52, FTK-54, FT8-10, FT8-12, RAT-12, RAT-14, RTT-10, RTT-12, FP8-12, FP8-14 */
-static void a_failure_far_below_comes_out_of_join(void)
+WORKER_TEST(a_failure_far_below_comes_out_of_join)
 {
     struct fib f = fib_of(8, 33);
 
@@ -222,7 +222,7 @@ static void a_failure_far_below_comes_out_of_join(void)
 }
 
 /* FTK-13, FTK-55, FT8-13, RAT-15, RTT-13, FP8-15, FJT-09: kept where nobody joins. */
-static void a_failure_is_kept_for_who_looks(void)
+WORKER_TEST(a_failure_is_kept_for_who_looks)
 {
     struct fib f = fib_of(8, 33);
 
@@ -247,7 +247,7 @@ static void fail_in_turn(rota_fj *task)
 }
 
 /* SPEC 0: "the last call in the body counts, 0 takes it back". */
-static void the_last_failure_counts(void)
+WORKER_TEST(the_last_failure_counts)
 {
     const int codes[] = {3, 0, 4};
     struct failing last = {ROTA_FJ(fail_in_turn), codes, 3};
@@ -261,7 +261,7 @@ static void the_last_failure_counts(void)
     test_check(rota_fj_error(&last.task) == 4);
 }
 
-static void a_code_may_be_any_number_but_0(void)
+WORKER_TEST(a_code_may_be_any_number_but_0)
 {
     const int codes[] = {1, -1, ROTA_ECANCELED, INT_MAX, INT_MIN};
 
@@ -279,7 +279,7 @@ static void fail_as_others_do(rota_fj *task)
 }
 
 /* GEN-17: in a fork/join body rota_fail does nothing to it, whoever runs it. */
-static void it_is_not_failed_by_rota_fail(void)
+WORKER_TEST(it_is_not_failed_by_rota_fail)
 {
     rota_fj forked = ROTA_FJ(fail_as_others_do), called = forked, both[2] = {forked, forked};
 
@@ -300,7 +300,7 @@ static void leave_a_failed_child_alone(rota_fj *task)
 }
 
 /* FJT-20 */
-static void who_joins_a_failed_task_has_not_failed(void)
+WORKER_TEST(who_joins_a_failed_task_has_not_failed)
 {
     rota_fj parent = ROTA_FJ(leave_a_failed_child_alone);
 
@@ -318,7 +318,7 @@ static void is_cancelled(struct fib *f)
 }
 
 /* FTK-14, FTK-56, RAT-16, RTT-14, FP8-16, FJT-07 to FJT-09 */
-static void what_was_cancelled_is_not_run_by_invoke(void)
+WORKER_TEST(what_was_cancelled_is_not_run_by_invoke)
 {
     struct fib f = fib_of(8, 0);
 
@@ -330,7 +330,7 @@ static void what_was_cancelled_is_not_run_by_invoke(void)
 }
 
 /* FTK-16 to FTK-18, FTK-58 to FTK-60, RAT-18 to RAT-20, RTT-16 to RTT-18, FP8-18 to FP8-20 */
-static void what_was_cancelled_before_its_fork_is_not_run(void)
+WORKER_TEST(what_was_cancelled_before_its_fork_is_not_run)
 {
     struct fib f = fib_of(8, 0);
 
@@ -343,7 +343,7 @@ static void what_was_cancelled_before_its_fork_is_not_run(void)
 }
 
 /* FJT-08: a thief may have ended it before, or runs it on. */
-static void what_was_cancelled_after_its_fork_ends_so(void)
+WORKER_TEST(what_was_cancelled_after_its_fork_ends_so)
 {
     for (int i = 0; i < 100; i++) {
         struct fib f = fib_of(3, 0);
@@ -358,7 +358,7 @@ static void what_was_cancelled_after_its_fork_ends_so(void)
     }
 }
 
-static void what_is_cancelled_in_the_queue_never_runs(void)
+LONE_WORKER_TEST(what_is_cancelled_in_the_queue_never_runs)
 {
     struct fib below = fib_of(3, 0), f = fib_of(3, 0), above = fib_of(3, 0);
 
@@ -376,7 +376,7 @@ static void what_is_cancelled_in_the_queue_never_runs(void)
 }
 
 /* It lies on top, where the short way would take it. */
-static void what_is_cancelled_on_top_of_the_queue_never_runs(void)
+LONE_WORKER_TEST(what_is_cancelled_on_top_of_the_queue_never_runs)
 {
     struct fib f = fib_of(3, 0), g = fib_of(3, 0);
 
@@ -403,7 +403,7 @@ static void cancel_oneself(rota_fj *task)
     f->value = 5;
 }
 
-static void what_is_cancelled_while_it_runs_goes_on_and_ends_so(void)
+WORKER_TEST(what_is_cancelled_while_it_runs_goes_on_and_ends_so)
 {
     struct fib forked = fib_of(0, 0), called = fib_of(0, 0);
 
@@ -423,7 +423,7 @@ static void fail_and_cancel(rota_fj *task)
     test_check(rota_fj_cancel(task));
 }
 
-static void cancelled_goes_before_failed(void)
+WORKER_TEST(cancelled_goes_before_failed)
 {
     rota_fj task = ROTA_FJ(fail_and_cancel);
 
@@ -433,7 +433,7 @@ static void cancelled_goes_before_failed(void)
 }
 
 /* FJT-08: "0 if it completed otherwise". */
-static void what_is_done_cannot_be_cancelled(void)
+WORKER_TEST(what_is_done_cannot_be_cancelled)
 {
     struct fib own = fib_of(2, 0), forked = fib_of(2, 0);
 
@@ -447,7 +447,7 @@ static void what_is_done_cannot_be_cancelled(void)
 }
 
 /* RAT-04, FP8-06, FJT-03, INT-11 */
-static void a_join_is_deaf_to_interrupts(void)
+WORKER_TEST(a_join_is_deaf_to_interrupts)
 {
     struct fib f = fib_of(8, 0), cancelled = fib_of(8, 0), bad = fib_of(8, 4);
 
@@ -486,7 +486,7 @@ static void join_in_order(const unsigned *order)
 }
 
 /* FJT-21: all 24. */
-static void children_may_be_joined_in_any_order(void)
+WORKER_TEST(children_may_be_joined_in_any_order)
 {
     for (unsigned code = 0; code < 256; code++) {
         unsigned order[FEW] = {code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6};
@@ -520,21 +520,21 @@ static void join_nth(int i)
 }
 
 /* FJ-09: the deque grows. */
-static void many_may_be_joined_newest_first(void)
+WORKER_TEST(many_may_be_joined_newest_first)
 {
     fork_many();
     for (int i = MANY; i-- > 0;)
         join_nth(i);
 }
 
-static void many_may_be_joined_oldest_first(void)
+WORKER_TEST(many_may_be_joined_oldest_first)
 {
     fork_many();
     for (int i = 0; i < MANY; i++)
         join_nth(i);
 }
 
-static void many_may_be_joined_here_and_there(void)
+WORKER_TEST(many_may_be_joined_here_and_there)
 {
     fork_many();
     for (int i = 0; i < MANY; i++)
@@ -542,7 +542,7 @@ static void many_may_be_joined_here_and_there(void)
 }
 
 /* FTK-26, FTK-62, FT8-18, RAT-32, RTT-28, FP8-26, FJT-13 */
-static void both_are_done_when_invoke_both_returns(void)
+WORKER_TEST(both_are_done_when_invoke_both_returns)
 {
     struct fib a = fib_of(8, 0), b = fib_of(9, 0);
 
@@ -552,7 +552,7 @@ static void both_are_done_when_invoke_both_returns(void)
 }
 
 /* FTK-27, FTK-29, FTK-63, FTK-65, FT8-17, FT8-20, RAT-33, RAT-35, RTT-29, RTT-31, FP8-27, FP8-29 */
-static void all_are_done_when_invoke_many_returns(void)
+WORKER_TEST(all_are_done_when_invoke_many_returns)
 {
     struct fib a = fib_of(8, 0), b = fib_of(9, 0), c = fib_of(7, 0), one = fib_of(8, 0);
     rota_fj *tasks[] = {&a.task, &b.task, &c.task};
@@ -569,7 +569,7 @@ static void all_are_done_when_invoke_many_returns(void)
 }
 
 /* FTK-31, FTK-67, FT8-22, RAT-37, RTT-33, FP8-31: "each is done, also after a failure". */
-static void invoke_both_tells_of_a_failure(void)
+WORKER_TEST(invoke_both_tells_of_a_failure)
 {
     struct fib good = fib_of(8, 0), bad = fib_of(9, 6);
 
@@ -585,7 +585,7 @@ static void invoke_both_tells_of_a_failure(void)
 }
 
 /* FTK-32, FTK-33, FTK-68, FTK-69, FT8-21, FT8-23, RAT-38, RAT-39, RTT-34, RTT-35, FP8-32, FP8-33 */
-static void invoke_many_tells_of_a_failure(void)
+WORKER_TEST(invoke_many_tells_of_a_failure)
 {
     struct fib a = fib_of(8, 0), bad = fib_of(9, 6), c = fib_of(7, 0), one = fib_of(3, 2);
     rota_fj *tasks[] = {&a.task, &bad.task, &c.task};
@@ -600,7 +600,7 @@ static void invoke_many_tells_of_a_failure(void)
 }
 
 /* FJT-13: "what the first one that did not succeed ended with". */
-static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
+WORKER_TEST(invoke_many_tells_of_the_first_that_did_not_succeed)
 {
     struct fib good = fib_of(5, 0), bad = fib_of(5, 6), cancelled = fib_of(5, 0);
     rota_fj *failed_first[] = {&good.task, &bad.task, &cancelled.task};
@@ -615,7 +615,7 @@ static void invoke_many_tells_of_the_first_that_did_not_succeed(void)
 }
 
 /* FTK-30, FTK-66, FT8-25, RAT-36, RTT-32, FP8-30, FJT-13 */
-static void with_a_null_among_them_none_is_begun(void)
+WORKER_TEST(with_a_null_among_them_none_is_begun)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);
     rota_fj *first[] = {NULL, &a.task, &b.task};
@@ -633,7 +633,7 @@ static void with_a_null_among_them_none_is_begun(void)
 }
 
 /* GEN-02, FJT-01 */
-static void a_null_does_no_harm(void)
+WORKER_TEST(a_null_does_no_harm)
 {
     rota_fj *volatile none = NULL; /* unknown to the compiler, which would warn */
     rota_fj empty = ROTA_FJ(NULL);
@@ -658,7 +658,7 @@ static void a_null_does_no_harm(void)
 /* -- Unfork ------------------------------------------------------------------------------- */
 
 /* FTK-35, FT8-29, RAT-41, RTT-37, FJT-14 */
-static void the_newest_can_be_unforked(void)
+LONE_WORKER_TEST(the_newest_can_be_unforked)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);
 
@@ -672,7 +672,7 @@ static void the_newest_can_be_unforked(void)
     test_check(rota_join(&a.task) == ROTA_OK);
 }
 
-static void only_the_newest_can_be_unforked(void)
+LONE_WORKER_TEST(only_the_newest_can_be_unforked)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0), never = fib_of(8, 0);
 
@@ -689,7 +689,7 @@ static void only_the_newest_can_be_unforked(void)
 }
 
 /* "It may be forked again." Somebody else may have it meanwhile. */
-static void what_was_unforked_may_be_forked_again(void)
+WORKER_TEST(what_was_unforked_may_be_forked_again)
 {
     for (int i = 0; i < 200; i++) {
         struct fib f = fib_of(4, 0);
@@ -705,7 +705,7 @@ static void what_was_unforked_may_be_forked_again(void)
 }
 
 /* Through all the chunks of the deque, up and down. */
-static void many_can_be_unforked(void)
+WORKER_TEST(many_can_be_unforked)
 {
     for (int i = 0; i < MANY; i++) {
         many[i] = fib_of(1, 0);
@@ -723,7 +723,7 @@ static void many_can_be_unforked(void)
 /* -- What is left ------------------------------------------------------------------------- */
 
 /* FTK-36, FT8-30, RAT-42, RTT-38, FJT-16 */
-static void surplus_counts_what_is_queued(void)
+LONE_WORKER_TEST(surplus_counts_what_is_queued)
 {
     struct fib a = fib_of(7, 0), b = fib_of(8, 0), c = fib_of(9, 0);
 
@@ -740,62 +740,11 @@ static void surplus_counts_what_is_queued(void)
 }
 
 /* FTK-19, FTK-21, FT8-14, FT8-15, RAT-21, RAT-23, RAT-25, RAT-26, RTT-19, RTT-21, FJ-32 */
-static void a_task_knows_its_pool_and_worker(void)
+WORKER_TEST(a_task_knows_its_pool_and_worker)
 {
     rota_forkjoin_stats stats;
 
     test_check(rota_forkjoin_stats_get(rota_fj_pool(), &stats) == ROTA_OK);
     test_check(rota_fj_worker() >= 0);
     test_check(stats.active >= 1 && stats.running >= 1);
-}
-
-int main(void)
-{
-    static const test_lesson lessons[] = {
-        test_anywhere(what_is_invoked_runs_and_is_done),
-        test_anywhere(what_is_forked_is_done_when_it_was_joined),
-        test_alone(a_fork_does_not_run_the_task),
-        test_anywhere(a_join_runs_what_was_never_forked),
-        test_anywhere(a_second_join_gives_the_same),
-        test_anywhere(what_is_done_is_not_run_again),
-        test_anywhere(what_is_forked_is_done_when_the_pool_is_quiet),
-        test_anywhere(a_task_that_was_reset_runs_again),
-        test_anywhere(a_reset_forgets_failure_and_cancellation),
-        test_anywhere(a_failure_far_below_comes_out_of_invoke),
-        test_anywhere(a_failure_far_below_comes_out_of_join),
-        test_anywhere(a_failure_is_kept_for_who_looks),
-        test_anywhere(the_last_failure_counts),
-        test_anywhere(a_code_may_be_any_number_but_0),
-        test_anywhere(it_is_not_failed_by_rota_fail),
-        test_anywhere(who_joins_a_failed_task_has_not_failed),
-        test_anywhere(what_was_cancelled_is_not_run_by_invoke),
-        test_anywhere(what_was_cancelled_before_its_fork_is_not_run),
-        test_anywhere(what_was_cancelled_after_its_fork_ends_so),
-        test_alone(what_is_cancelled_in_the_queue_never_runs),
-        test_alone(what_is_cancelled_on_top_of_the_queue_never_runs),
-        test_anywhere(what_is_cancelled_while_it_runs_goes_on_and_ends_so),
-        test_anywhere(cancelled_goes_before_failed),
-        test_anywhere(what_is_done_cannot_be_cancelled),
-        test_anywhere(a_join_is_deaf_to_interrupts),
-        test_anywhere(children_may_be_joined_in_any_order),
-        test_anywhere(many_may_be_joined_newest_first),
-        test_anywhere(many_may_be_joined_oldest_first),
-        test_anywhere(many_may_be_joined_here_and_there),
-        test_anywhere(both_are_done_when_invoke_both_returns),
-        test_anywhere(all_are_done_when_invoke_many_returns),
-        test_anywhere(invoke_both_tells_of_a_failure),
-        test_anywhere(invoke_many_tells_of_a_failure),
-        test_anywhere(invoke_many_tells_of_the_first_that_did_not_succeed),
-        test_anywhere(with_a_null_among_them_none_is_begun),
-        test_anywhere(a_null_does_no_harm),
-        test_alone(the_newest_can_be_unforked),
-        test_alone(only_the_newest_can_be_unforked),
-        test_anywhere(what_was_unforked_may_be_forked_again),
-        test_anywhere(many_can_be_unforked),
-        test_alone(surplus_counts_what_is_queued),
-        test_anywhere(a_task_knows_its_pool_and_worker),
-    };
-
-    test_memory_install();
-    return test_lessons_run(lessons, sizeof lessons / sizeof lessons[0]);
 }

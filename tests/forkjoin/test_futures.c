@@ -23,7 +23,7 @@ static rota_executor *one_worker(void)
 /* -- From outside ------------------------------------------------------------------------- */
 
 /* FJP-11, FJP-16, FJP-20, FJP-21, FJ-03, FJ-04 */
-static void a_submitted_body_gives_its_result(void **state)
+TEST(a_submitted_body_gives_its_result)
 {
     rota_executor *pool = one_worker();
     rota_future *future;
@@ -43,7 +43,7 @@ static void a_submitted_body_gives_its_result(void **state)
 }
 
 /* FJP-17 */
-static void a_null_body_is_refused(void **state)
+TEST(a_null_body_is_refused)
 {
     rota_executor *pool = one_worker();
     rota_future *future = TEST_UNTOUCHED;
@@ -58,7 +58,7 @@ static void a_null_body_is_refused(void **state)
 }
 
 /* FJP-18 */
-static void an_interrupt_ends_a_get_from_outside(void **state)
+TEST(an_interrupt_ends_a_get_from_outside)
 {
     rota_executor *pool = one_worker();
     rota_future *future;
@@ -77,7 +77,7 @@ static void an_interrupt_ends_a_get_from_outside(void **state)
 }
 
 /* FJP-23 to FJP-26, FJP-34 to FJP-36 */
-static void invoke_any_needs_calls(void **state)
+TEST(invoke_any_needs_calls)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10)};
     rota_executor *pool = one_worker();
@@ -95,7 +95,7 @@ static void invoke_any_needs_calls(void **state)
 }
 
 /* FJP-28, FJP-37 */
-static void invoke_any_gives_the_result_of_one(void **state)
+TEST(invoke_any_gives_the_result_of_one)
 {
     rota_executor *pool = one_worker();
     rota_call calls[] = {{.fn = fail_with_7}, {.fn = return_it, .arg = pool}};
@@ -113,7 +113,7 @@ static void invoke_any_gives_the_result_of_one(void **state)
 }
 
 /* FJP-29, FJP-30, FJP-39, FJP-40, FJP-41 */
-static void invoke_all_needs_calls(void **state)
+TEST(invoke_all_needs_calls)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10), 0, -1};
     rota_executor *pool = one_worker();
@@ -130,7 +130,7 @@ static void invoke_all_needs_calls(void **state)
 }
 
 /* FJP-32, FJP-33, FJP-42, FJP-43 */
-static void invoke_all_gives_all_results(void **state)
+TEST(invoke_all_gives_all_results)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10)};
     rota_executor *pool = one_worker();
@@ -155,7 +155,7 @@ static void invoke_all_gives_all_results(void **state)
 enum { SINGLE = 2000 };
 
 /* RFJ-08, FJ-13, FJ-14: each finds the worker asleep, or just going to sleep. */
-static void single_tasks_run_without_any_further_event(void **state)
+TEST(single_tasks_run_without_any_further_event)
 {
     for (unsigned n = 1; n <= 2; n++) {
         rota_executor *pool = test_forkjoin_of(n);
@@ -170,7 +170,7 @@ static void single_tasks_run_without_any_further_event(void **state)
 }
 
 /* FJ-13: not one thread per task. */
-static void no_more_threads_than_parallelism_are_made(void **state)
+TEST(no_more_threads_than_parallelism_are_made)
 {
     rota_executor *pool = test_forkjoin_of(2);
     atomic_uint runs = 0;
@@ -221,7 +221,7 @@ static void descend_in(rota_executor *pool, unsigned depth)
 }
 
 /* EXEC-18, FJ-16, FJ-20: also more than 16 levels deep, where others stand in. */
-static void a_worker_may_wait_for_a_future_of_its_own_pool_many_levels_deep(void **state)
+TEST(a_worker_may_wait_for_a_future_of_its_own_pool_many_levels_deep)
 {
     const unsigned depths[] = {1, 2, 15, 16, 17, 18, 40, 200};
 
@@ -235,7 +235,7 @@ static void a_worker_may_wait_for_a_future_of_its_own_pool_many_levels_deep(void
 }
 
 /* The one thread that there may be does it all. */
-static void sixteen_levels_need_one_thread(void **state)
+TEST(sixteen_levels_need_one_thread)
 {
     rota_executor *pool =
         test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1});
@@ -262,7 +262,7 @@ static void submit_and_get(void *arg)
 }
 
 /* FJ-10, FJ-28: by a worker, and by a caller that takes part. */
-static void a_worker_may_wait_for_many_futures(void **state)
+TEST(a_worker_may_wait_for_many_futures)
 {
     for (unsigned n = 1; n <= 3; n++) {
         rota_executor *pool = test_forkjoin_of(n);
@@ -287,7 +287,7 @@ static void invoke_all_inside(void *arg)
 }
 
 /* FJ-28: "a caller that is a worker helps instead of blocking". */
-static void a_worker_may_invoke_all_and_any(void **state)
+TEST(a_worker_may_invoke_all_and_any)
 {
     rota_executor *pool =
         test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1});
@@ -313,7 +313,7 @@ static void *get_oneself(void *arg)
 }
 
 /* SPEC 0: "get by the task itself hangs" */
-static void a_task_that_waits_for_itself_is_told(void **state)
+TEST(a_task_that_waits_for_itself_is_told)
 {
     rota_executor *pool = one_worker();
     struct own own = {.status = 77};
@@ -354,7 +354,7 @@ static void interrupt_and_get(void *arg)
 }
 
 /* INT-01: "whatever it runs meanwhile has its own flag". */
-static void what_is_run_meanwhile_does_not_see_the_interrupt(void **state)
+TEST(what_is_run_meanwhile_does_not_see_the_interrupt)
 {
     struct meanwhile meanwhile = {.pool = one_worker(), .seen = true};
 
@@ -379,7 +379,7 @@ static void submit_and_cancel(void *arg)
 }
 
 /* FUT-10: queued in the worker's own deque. */
-static void a_cancelled_future_in_a_deque_never_runs(void **state)
+TEST(a_cancelled_future_in_a_deque_never_runs)
 {
     rota_executor *pool = one_worker();
 
@@ -420,14 +420,14 @@ static void order_is(rota_forkjoin_options options, bool newest_first)
 }
 
 /* FJ-11 */
-static void own_tasks_run_newest_first_or_in_fifo_mode_oldest_first(void **state)
+TEST(own_tasks_run_newest_first_or_in_fifo_mode_oldest_first)
 {
     order_is((rota_forkjoin_options){.parallelism = 1}, true);
     order_is((rota_forkjoin_options){.parallelism = 1, .fifo = true}, false);
 }
 
 /* FACT-05 */
-static void a_work_stealing_pool_keeps_about_the_order_of_submission(void **state)
+TEST(a_work_stealing_pool_keeps_about_the_order_of_submission)
 {
     rota_executor *pool = NULL;
     struct notes notes;
@@ -487,7 +487,7 @@ static rota_executor *watched(struct log *log, unsigned parallelism)
 }
 
 /* RFJ-10, FJ-29: once, and the pool keeps working. */
-static void a_failure_that_nobody_sees_is_told_once(void **state)
+TEST(a_failure_that_nobody_sees_is_told_once)
 {
     struct log log = {.error = 0};
     rota_executor *pool = watched(&log, 2);
@@ -522,7 +522,7 @@ static void hooked_inside(void *arg)
 }
 
 /* "hooks are for the tasks of rota_submit and rota_execute" */
-static void hooks_are_called_around_submitted_tasks_alone(void **state)
+TEST(hooks_are_called_around_submitted_tasks_alone)
 {
     struct log log = {.error = 0};
     rota_executor *pool = watched(&log, 2);
@@ -532,33 +532,4 @@ static void hooks_are_called_around_submitted_tasks_alone(void **state)
     assert_int_equal(log.befores, CHILDREN);
     assert_int_equal(log.afters, CHILDREN);
     assert_int_equal(log.failures + log.unobserved, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_submitted_body_gives_its_result),
-        test_with_memory(a_null_body_is_refused),
-        test_with_memory(an_interrupt_ends_a_get_from_outside),
-        test_with_memory(invoke_any_needs_calls),
-        test_with_memory(invoke_any_gives_the_result_of_one),
-        test_with_memory(invoke_all_needs_calls),
-        test_with_memory(invoke_all_gives_all_results),
-        test_with_memory(single_tasks_run_without_any_further_event),
-        test_with_memory(no_more_threads_than_parallelism_are_made),
-        test_with_memory(a_worker_may_wait_for_a_future_of_its_own_pool_many_levels_deep),
-        test_with_memory(sixteen_levels_need_one_thread),
-        test_with_memory(a_worker_may_wait_for_many_futures),
-        test_with_memory(a_worker_may_invoke_all_and_any),
-        test_with_memory(a_task_that_waits_for_itself_is_told),
-        test_with_memory(what_is_run_meanwhile_does_not_see_the_interrupt),
-        test_with_memory(a_cancelled_future_in_a_deque_never_runs),
-        test_with_memory(own_tasks_run_newest_first_or_in_fifo_mode_oldest_first),
-        test_with_memory(a_work_stealing_pool_keeps_about_the_order_of_submission),
-        test_with_memory(a_failure_that_nobody_sees_is_told_once),
-        test_with_memory(hooks_are_called_around_submitted_tasks_alone),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

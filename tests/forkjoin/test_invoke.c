@@ -35,7 +35,7 @@ static void look_around(rota_fj *task)
 /* -- From outside ------------------------------------------------------------------------- */
 
 /* FJ-03, PAR-08: where there is a place the caller takes part, and no thread is made for it. */
-static void a_caller_takes_part(void **state)
+TEST(a_caller_takes_part)
 {
     rota_executor *pool = test_forkjoin_of(1);
     struct look look = LOOK;
@@ -50,7 +50,7 @@ static void a_caller_takes_part(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_whole_computation_is_invoked(void **state)
+TEST(a_whole_computation_is_invoked)
 {
     for (unsigned parallelism = 1; parallelism <= 8; parallelism *= 2) {
         rota_executor *pool = test_forkjoin_of(parallelism);
@@ -76,7 +76,7 @@ static void invoke_look(void *arg)
 }
 
 /* "If fewer than `parallelism` others do." */
-static void without_a_place_a_caller_waits_for_a_worker(void **state)
+TEST(without_a_place_a_caller_waits_for_a_worker)
 {
     struct invocation late = {.pool = test_forkjoin_of(1), .look = LOOK};
     test_gate gate;
@@ -102,7 +102,7 @@ static void invoke_interrupted(void *arg)
 }
 
 /* INT-11 */
-static void an_interrupt_does_not_end_an_invocation(void **state)
+TEST(an_interrupt_does_not_end_an_invocation)
 {
     struct invocation late = {.pool = test_forkjoin_of(1), .look = LOOK};
     test_gate gate;
@@ -123,7 +123,7 @@ static void an_interrupt_does_not_end_an_invocation(void **state)
 }
 
 /* FJT-03, FJT-23: whoever does it tells how it ended. */
-static void a_caller_is_told_of_failure_and_cancellation(void **state)
+TEST(a_caller_is_told_of_failure_and_cancellation)
 {
     rota_executor *pool = test_forkjoin_of(1);
     struct look bad = {.task = ROTA_FJ(look_around), .code = 9};
@@ -138,7 +138,7 @@ static void a_caller_is_told_of_failure_and_cancellation(void **state)
 }
 
 /* INT-01: what a thread runs for the pool has a flag of its own. */
-static void the_callers_interrupt_is_not_the_tasks(void **state)
+TEST(the_callers_interrupt_is_not_the_tasks)
 {
     rota_executor *pool = test_forkjoin_of(1);
     struct look look = LOOK;
@@ -151,7 +151,7 @@ static void the_callers_interrupt_is_not_the_tasks(void **state)
 }
 
 /* FJ-03, FJP-12, FJP-17 */
-static void what_cannot_be_invoked_is_refused(void **state)
+TEST(what_cannot_be_invoked_is_refused)
 {
     rota_executor *pool = test_forkjoin_of(1);
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
@@ -179,7 +179,7 @@ static void invoke_fibs(void *pool)
     }
 }
 
-static void many_callers_share_a_pool(void **state)
+TEST(many_callers_share_a_pool)
 {
     rota_executor *pool = test_forkjoin_of(2);
     test_thread *threads[CALLERS];
@@ -230,7 +230,7 @@ static void meet_and_leave(void *arg)
 }
 
 /* FJ-13, FJ-14: who forked when enough were active learns that one is gone. */
-static void the_place_of_a_caller_that_leaves_is_taken(void **state)
+TEST(the_place_of_a_caller_that_leaves_is_taken)
 {
     for (int i = 0; i < 20; i++) {
         struct leaver leaver = {.pool = test_forkjoin_of(2)};
@@ -255,7 +255,7 @@ static void invoke_here(void *arg)
 }
 
 /* FJT-05, FT8-14, RAT-21, RTT-19 */
-static void a_worker_runs_at_once_what_it_invokes_in_its_pool(void **state)
+TEST(a_worker_runs_at_once_what_it_invokes_in_its_pool)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -287,7 +287,7 @@ static void invoke_in_inner(void *arg)
 }
 
 /* FJ-10: what was forked in one pool stays there. */
-static void a_worker_may_invoke_in_another_pool(void **state)
+TEST(a_worker_may_invoke_in_another_pool)
 {
     for (unsigned n = 1; n <= 2; n++) {
         struct two two = {test_forkjoin_of(n), test_forkjoin_of(n)};
@@ -323,7 +323,7 @@ static void *wait_for_occupied(void *arg)
 }
 
 /* FJ-17: another stands in for a worker that waits for another pool. */
-static void a_worker_that_waits_for_another_pool_counts_as_blocked(void **state)
+TEST(a_worker_that_waits_for_another_pool_counts_as_blocked)
 {
     struct occupied occupied = {.two = {test_forkjoin_of(1), test_forkjoin_of(1)}};
     atomic_uint runs = 0;
@@ -360,7 +360,7 @@ static void go_and_come_back(void *arg)
 }
 
 /* FJ-20: it takes part in the other, and needs its own, where it is the only one. */
-static void a_worker_may_come_back_through_another_pool(void **state)
+TEST(a_worker_may_come_back_through_another_pool)
 {
     for (unsigned n = 1; n <= 2; n++) {
         struct two two = {test_forkjoin_of(1), test_forkjoin_of(n)};
@@ -396,7 +396,7 @@ static void go_and_get_back(void *arg)
 }
 
 /* The same with a future: EXEC-18. */
-static void a_worker_may_wait_for_its_own_pool_inside_another(void **state)
+TEST(a_worker_may_wait_for_its_own_pool_inside_another)
 {
     struct two two = {test_forkjoin_of(1), test_forkjoin_of(1)};
 
@@ -419,7 +419,7 @@ static void make_a_pool(void *arg)
     test_check(f.value == 55);
 }
 
-static void pools_may_be_made_inside_of_pools(void **state)
+TEST(pools_may_be_made_inside_of_pools)
 {
     unsigned depth = 5;
     rota_executor *pool = test_forkjoin_of(2);
@@ -427,28 +427,4 @@ static void pools_may_be_made_inside_of_pools(void **state)
     test_fj_inside(pool, make_a_pool, &depth);
     assert_int_equal(depth, 0);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_caller_takes_part),
-        test_with_memory(a_whole_computation_is_invoked),
-        test_with_memory(without_a_place_a_caller_waits_for_a_worker),
-        test_with_memory(an_interrupt_does_not_end_an_invocation),
-        test_with_memory(a_caller_is_told_of_failure_and_cancellation),
-        test_with_memory(the_callers_interrupt_is_not_the_tasks),
-        test_with_memory(what_cannot_be_invoked_is_refused),
-        test_with_memory(many_callers_share_a_pool),
-        test_with_memory(the_place_of_a_caller_that_leaves_is_taken),
-        test_with_memory(a_worker_runs_at_once_what_it_invokes_in_its_pool),
-        test_with_memory(a_worker_may_invoke_in_another_pool),
-        test_with_memory(a_worker_that_waits_for_another_pool_counts_as_blocked),
-        test_with_memory(a_worker_may_come_back_through_another_pool),
-        test_with_memory(a_worker_may_wait_for_its_own_pool_inside_another),
-        test_with_memory(pools_may_be_made_inside_of_pools),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 /* -- From outside ------------------------------------------------------------------------- */
 
-static void what_is_no_pool_is_refused(void **state)
+TEST(what_is_no_pool_is_refused)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
 
@@ -17,7 +17,7 @@ static void what_is_no_pool_is_refused(void **state)
 }
 
 /* FJ-21, FJ-22 */
-static void while_a_task_runs_the_pool_is_not_quiet(void **state)
+TEST(while_a_task_runs_the_pool_is_not_quiet)
 {
     const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(2)};
     rota_executor *pool = test_forkjoin_of(1);
@@ -58,7 +58,7 @@ static void *fork_and_spin(void *arg)
 }
 
 /* FP8-66 */
-static void all_is_done_when_the_pool_is_quiet(void **state)
+TEST(all_is_done_when_the_pool_is_quiet)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct child child = {.task = ROTA_FJ(run_child)};
@@ -74,7 +74,7 @@ static void all_is_done_when_the_pool_is_quiet(void **state)
 enum { ROUNDS = 300, TASKS = 5 };
 
 /* FJ-14, FJ-21 */
-static void quiet_comes_after_every_task(void **state)
+TEST(quiet_comes_after_every_task)
 {
     rota_executor *pool = test_forkjoin_of(2);
     atomic_uint runs = 0;
@@ -101,7 +101,7 @@ static void wait_for_quiet(void *arg)
 }
 
 /* INT-03: ROTA_EINTERRUPTED from rota_await_quiescence. */
-static void an_interrupt_ends_the_wait(void **state)
+TEST(an_interrupt_ends_the_wait)
 {
     struct waiter waiter = {test_forkjoin_of(1), 77};
     test_gate gate;
@@ -119,7 +119,7 @@ static void an_interrupt_ends_the_wait(void **state)
 
 enum { WAITERS = 3 };
 
-static void all_who_wait_are_woken(void **state)
+TEST(all_who_wait_are_woken)
 {
     struct waiter waiters[WAITERS];
     test_thread *threads[WAITERS];
@@ -141,7 +141,7 @@ static void all_who_wait_are_woken(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_pool_that_has_ended_is_quiet(void **state)
+TEST(a_pool_that_has_ended_is_quiet)
 {
     rota_executor *pool = test_forkjoin_of(1);
     atomic_uint runs = 0;
@@ -180,7 +180,7 @@ static void fork_and_help(void *arg)
 }
 
 /* FJT-17, FJT-16, FJ-22 */
-static void a_worker_runs_all_there_is_meanwhile(void **state)
+TEST(a_worker_runs_all_there_is_meanwhile)
 {
     for (unsigned n = 1; n <= 3; n++) {
         rota_executor *pool = test_forkjoin_of(n);
@@ -208,7 +208,7 @@ static void *wait_with_another(void *arg)
 }
 
 /* "Nothing runs but the callers' own tasks." */
-static void two_workers_may_wait_at_once(void **state)
+TEST(two_workers_may_wait_at_once)
 {
     struct pair pair = {.pool = test_forkjoin_of(2)};
 
@@ -235,7 +235,7 @@ static void time_out(void *arg)
     test_check(rota_await_quiescence(busy->pool, 0) == ROTA_ETIMEDOUT);
 }
 
-static void a_worker_gives_up_in_time(void **state)
+TEST(a_worker_gives_up_in_time)
 {
     struct busy busy = {.pool = test_forkjoin_of(2), .status = 77};
 
@@ -258,7 +258,7 @@ static void *be_interrupted(void *arg)
 }
 
 /* "ROTA_EINTERRUPTED": a worker, too, else shutdown_now would not reach it. */
-static void an_interrupt_ends_the_wait_of_a_worker(void **state)
+TEST(an_interrupt_ends_the_wait_of_a_worker)
 {
     struct busy busy = {.pool = test_forkjoin_of(2), .status = 77};
     rota_future *future;
@@ -285,7 +285,7 @@ static void wait_for_another_pool(void *arg)
 }
 
 /* It is outside of that one. */
-static void a_worker_may_wait_for_another_pool(void **state)
+TEST(a_worker_may_wait_for_another_pool)
 {
     struct busy busy = {.pool = test_forkjoin_of(1)};
     rota_executor *own = test_forkjoin_of(1);
@@ -295,25 +295,4 @@ static void a_worker_may_wait_for_another_pool(void **state)
     test_fj_inside(own, wait_for_another_pool, &busy);
     assert_ok(rota_close(own));
     assert_ok(rota_close(busy.pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_is_no_pool_is_refused),
-        test_with_memory(while_a_task_runs_the_pool_is_not_quiet),
-        test_with_memory(all_is_done_when_the_pool_is_quiet),
-        test_with_memory(quiet_comes_after_every_task),
-        test_with_memory(an_interrupt_ends_the_wait),
-        test_with_memory(all_who_wait_are_woken),
-        test_with_memory(a_pool_that_has_ended_is_quiet),
-        test_with_memory(a_worker_runs_all_there_is_meanwhile),
-        test_with_memory(two_workers_may_wait_at_once),
-        test_with_memory(a_worker_gives_up_in_time),
-        test_with_memory(an_interrupt_ends_the_wait_of_a_worker),
-        test_with_memory(a_worker_may_wait_for_another_pool),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

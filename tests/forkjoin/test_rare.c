@@ -13,6 +13,103 @@
 #include <signal.h>
 #include <stdlib.h>
 
+/* -- The common pool without threads: each in a process of its own -------------------------- */
+
+static void set_parallelism(const char *value)
+{
+    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
+}
+
+static void get_without_memory(void *arg)
+{
+    atomic_uint runs = 0;
+    rota_future *future;
+
+    set_parallelism("0");
+    test_check(rota_submit(rota_common_pool(), test_count, &runs, &future) == ROTA_OK);
+    test_memory_fail_at(1, true);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    test_memory_fail_at(0, false);
+    test_check(atomic_load(&runs) == 1);
+    rota_future_unref(future);
+}
+
+/* FJ-07, GEN-10: also if it can be no worker meanwhile. */
+TEST(without_threads_and_memory_who_waits_does_the_work)
+{
+    assert_int_equal(test_in_child(get_without_memory, NULL), 0);
+}
+
+static void wait_for_promise(void *arg)
+{
+    rota_future *promise;
+    test_getter getter;
+
+    test_check(rota_promise_new(&promise) == ROTA_OK);
+    test_getter_start(&getter, promise, ROTA_FOREVER);
+    test_check(rota_promise_complete(promise, NULL));
+    test_getter_ends(&getter, ROTA_OK, NULL);
+    rota_future_unref(promise);
+}
+
+static void fork_with_common_pool(void *arg)
+{
+    set_parallelism("0");
+    test_check(rota_common_pool() != NULL);
+    wait_for_promise(NULL);
+    test_check(test_in_child(wait_for_promise, NULL) == 0);
+}
+
+/* Fault 44: the parent's pool is no help. */
+TEST(a_child_waits_without_the_common_pool_of_its_parent)
+{
+    assert_int_equal(test_in_child(fork_with_common_pool, NULL), 0);
+}
+
+static void be_plain(rota_fj *task)
+{
+}
+
+static void help_past_others(void *arg)
+{
+    rota_fj plain = ROTA_FJ(be_plain);
+    test_counted goal, child;
+
+    set_parallelism("0");
+    test_counted_init(&goal, NULL);
+    test_counted_init(&child, &goal);
+    rota_set_pending(&goal.completer, 1);
+    rota_fork(&plain);
+    rota_fork(&child.completer.task);
+    rota_help_complete(&goal.completer, 9);
+    test_counted_is(&child, 1, 1, 0);
+    test_check(!rota_fj_is_done(&plain));
+    test_check(rota_join(&plain) == ROTA_OK);
+}
+
+/* CC-10: who helps runs what leads to its goal, and no other fork. */
+TEST(who_helps_from_outside_leaves_other_forks)
+{
+    assert_int_equal(test_in_child(help_past_others, NULL), 0);
+}
+
+static void help_without_pool(void *arg)
+{
+    test_counted goal;
+
+    test_counted_init(&goal, NULL);
+    test_memory_fail_at(1, true);
+    rota_help_complete(&goal.completer, 9);
+    test_memory_fail_at(0, false);
+    test_counted_is(&goal, 0, 0, 0);
+}
+
+/* CC-10, GEN-10 */
+TEST(where_no_pool_can_be_made_there_is_no_help)
+{
+    assert_int_equal(test_in_child(help_without_pool, NULL), 0);
+}
+
 /* -- Waits -------------------------------------------------------------------------------- */
 
 /* A task that waits, and says on which thread. */
@@ -66,22 +163,6 @@ static void join_other(struct waiting *self)
     test_check(rota_join(self->joined) == ROTA_OK);
 }
 
-/* FJ-10: a worker cannot help one of another pool, and sleeps. */
-static void a_task_may_be_joined_in_another_pool(void **state)
-{
-    struct gated gated = {.task = ROTA_FJ(be_gated)};
-    struct waiting waiting = {
-        .wait = join_other, .joined = &gated.task, .pool = test_forkjoin_of(1)};
-
-    test_gate_init(&gated.gate);
-    rota_fork(&gated.task); /* into the common pool */
-    test_await_count(&gated.gate.begun, 1);
-    waiting_start(&waiting);
-    test_await_parked(waiting.thread);
-    test_gate_open(&gated.gate);
-    waiting_ends(&waiting);
-}
-
 struct inbox {
     struct waiting waiting; /* first */
     test_gate gate;
@@ -94,7 +175,7 @@ static void get_other(struct waiting *self)
 }
 
 /* EXEC-18: it is its only worker that waits, which runs that one and not those before it. */
-static void a_worker_runs_what_it_waits_for_out_of_turn(void **state)
+TEST(a_worker_runs_what_it_waits_for_out_of_turn)
 {
     struct inbox inbox = {.waiting = {.wait = get_other, .pool = test_forkjoin_of(1)}};
     rota_executor *pool = inbox.waiting.pool;
@@ -129,7 +210,7 @@ static bool is_resting(void *arg)
 }
 
 /* FJ-22: nobody else is left to run it. */
-static void who_waits_for_quiet_runs_what_comes_meanwhile(void **state)
+TEST(who_waits_for_quiet_runs_what_comes_meanwhile)
 {
     struct waiting waiting = {.wait = await_quiet, .pool = test_forkjoin_of(2)};
     atomic_uint runs = 0;
@@ -172,7 +253,7 @@ static void *go_deeper(void *arg)
 }
 
 /* Who joins a completer runs other tasks, which do so as well; but not without end. */
-static void helping_inside_of_help_has_a_bound(void **state)
+TEST(helping_inside_of_help_has_a_bound)
 {
     rota_executor *pool = test_forkjoin_of(1);
     static struct nest nest;
@@ -199,7 +280,7 @@ static void *block_and_end(void *arg)
 }
 
 /* GEN-14, FJ-17: it is blocked no more, and there are as many at work as before. */
-static void a_blocked_worker_may_end_its_thread(void **state)
+TEST(a_blocked_worker_may_end_its_thread)
 {
     rota_executor *pool = test_forkjoin_of(1);
     atomic_uint runs = 0;
@@ -232,7 +313,7 @@ static void *fork_late_and_end(void *arg)
 }
 
 /* GEN-14: what it has forked is dropped with a pool that was stopped. */
-static void what_a_torn_worker_of_a_stopped_pool_had_is_dropped(void **state)
+TEST(what_a_torn_worker_of_a_stopped_pool_had_is_dropped)
 {
     rota_executor *pool = test_forkjoin_of(1);
     struct left left;
@@ -264,7 +345,7 @@ static void *run_until_interrupted(void *arg)
 }
 
 /* INT-10: as in any pool. */
-static void an_interrupt_sends_the_signal(void **state)
+TEST(an_interrupt_sends_the_signal)
 {
     struct sigaction counting = {.sa_handler = count_signal}, before;
     rota_executor *pool;
@@ -282,119 +363,20 @@ static void an_interrupt_sends_the_signal(void **state)
     assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
 }
 
-/* -- The common pool without threads: each in a process of its own -------------------------- */
+/* -- The common pool, which stays ---------------------------------------------------------- */
 
-static void set_parallelism(const char *value)
+/* FJ-10: a worker cannot help one of another pool, and sleeps. */
+TEST_WITH(test_keeping_memory, a_task_may_be_joined_in_another_pool)
 {
-    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
-}
+    struct gated gated = {.task = ROTA_FJ(be_gated)};
+    struct waiting waiting = {
+        .wait = join_other, .joined = &gated.task, .pool = test_forkjoin_of(1)};
 
-static void get_without_memory(void *arg)
-{
-    atomic_uint runs = 0;
-    rota_future *future;
-
-    set_parallelism("0");
-    test_check(rota_submit(rota_common_pool(), test_count, &runs, &future) == ROTA_OK);
-    test_memory_fail_at(1, true);
-    test_check(rota_future_get(future, NULL) == ROTA_OK);
-    test_memory_fail_at(0, false);
-    test_check(atomic_load(&runs) == 1);
-    rota_future_unref(future);
-}
-
-/* FJ-07, GEN-10: also if it can be no worker meanwhile. */
-static void without_threads_and_memory_who_waits_does_the_work(void **state)
-{
-    assert_int_equal(test_in_child(get_without_memory, NULL), 0);
-}
-
-static void wait_for_promise(void *arg)
-{
-    rota_future *promise;
-    test_getter getter;
-
-    test_check(rota_promise_new(&promise) == ROTA_OK);
-    test_getter_start(&getter, promise, ROTA_FOREVER);
-    test_check(rota_promise_complete(promise, NULL));
-    test_getter_ends(&getter, ROTA_OK, NULL);
-    rota_future_unref(promise);
-}
-
-static void fork_with_common_pool(void *arg)
-{
-    set_parallelism("0");
-    test_check(rota_common_pool() != NULL);
-    wait_for_promise(NULL);
-    test_check(test_in_child(wait_for_promise, NULL) == 0);
-}
-
-/* Fault 44: the parent's pool is no help. */
-static void a_child_waits_without_the_common_pool_of_its_parent(void **state)
-{
-    assert_int_equal(test_in_child(fork_with_common_pool, NULL), 0);
-}
-
-static void be_plain(rota_fj *task)
-{
-}
-
-static void help_past_others(void *arg)
-{
-    rota_fj plain = ROTA_FJ(be_plain);
-    test_counted goal, child;
-
-    set_parallelism("0");
-    test_counted_init(&goal, NULL);
-    test_counted_init(&child, &goal);
-    rota_set_pending(&goal.completer, 1);
-    rota_fork(&plain);
-    rota_fork(&child.completer.task);
-    rota_help_complete(&goal.completer, 9);
-    test_counted_is(&child, 1, 1, 0);
-    test_check(!rota_fj_is_done(&plain));
-    test_check(rota_join(&plain) == ROTA_OK);
-}
-
-/* CC-10: who helps runs what leads to its goal, and no other fork. */
-static void who_helps_from_outside_leaves_other_forks(void **state)
-{
-    assert_int_equal(test_in_child(help_past_others, NULL), 0);
-}
-
-static void help_without_pool(void *arg)
-{
-    test_counted goal;
-
-    test_counted_init(&goal, NULL);
-    test_memory_fail_at(1, true);
-    rota_help_complete(&goal.completer, 9);
-    test_memory_fail_at(0, false);
-    test_counted_is(&goal, 0, 0, 0);
-}
-
-/* CC-10, GEN-10 */
-static void where_no_pool_can_be_made_there_is_no_help(void **state)
-{
-    assert_int_equal(test_in_child(help_without_pool, NULL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(without_threads_and_memory_who_waits_does_the_work),
-        test_with_memory(a_child_waits_without_the_common_pool_of_its_parent),
-        test_with_memory(who_helps_from_outside_leaves_other_forks),
-        test_with_memory(where_no_pool_can_be_made_there_is_no_help),
-        test_with_memory(a_worker_runs_what_it_waits_for_out_of_turn),
-        test_with_memory(who_waits_for_quiet_runs_what_comes_meanwhile),
-        test_with_memory(helping_inside_of_help_has_a_bound),
-        test_with_memory(a_blocked_worker_may_end_its_thread),
-        test_with_memory(what_a_torn_worker_of_a_stopped_pool_had_is_dropped),
-        test_with_memory(an_interrupt_sends_the_signal),
-        cmocka_unit_test(a_task_may_be_joined_in_another_pool), /* the common pool stays */
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    test_gate_init(&gated.gate);
+    rota_fork(&gated.task); /* into the common pool */
+    test_await_count(&gated.gate.begun, 1);
+    waiting_start(&waiting);
+    test_await_parked(waiting.thread);
+    test_gate_open(&gated.gate);
+    waiting_ends(&waiting);
 }

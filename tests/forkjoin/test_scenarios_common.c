@@ -61,19 +61,10 @@ static void tell_ends_with(void *parallelism)
 }
 
 /* RCF-01 */
-static void ends_are_told_whatever_the_size_of_the_common_pool(void **state)
+TEST(ends_are_told_whatever_the_size_of_the_common_pool)
 {
     char *const sizes[] = {NULL, "0", "1", "3"};
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_int_equal(test_in_child(tell_ends_with, sizes[i]), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_are_told_whatever_the_size_of_the_common_pool),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,18 +55,10 @@ static __attribute__((noinline)) void use_the_frame(unsigned i)
 }
 
 /* CON-11, OWN-16: more than a million in all pools. */
-static void the_frame_of_a_joined_task_is_free(void)
+WORKER_TEST(the_frame_of_a_joined_task_is_free)
 {
     for (unsigned i = 0; i < FRAMES; i++) {
         fork_and_join(i);
         use_the_frame(i);
     }
-}
-
-int main(void)
-{
-    static const test_lesson lessons[] = {test_anywhere(the_frame_of_a_joined_task_is_free)};
-
-    test_memory_install();
-    return test_lessons_run(lessons, 1);
 }

@@ -12,7 +12,7 @@
 /* -- Making ------------------------------------------------------------------------------- */
 
 /* FJP-01, FJ-02 */
-static void a_new_pool_has_no_threads_and_nothing_to_do(void **state)
+TEST(a_new_pool_has_no_threads_and_nothing_to_do)
 {
     rota_executor *pool = test_forkjoin_of(1);
     rota_forkjoin_stats stats = test_fj_stats(pool);
@@ -30,7 +30,7 @@ static void a_new_pool_has_no_threads_and_nothing_to_do(void **state)
 }
 
 /* FJP-04, FJP-05, FJ-01, FACT-05 */
-static void parallelism_is_as_wanted_or_that_of_the_machine(void **state)
+TEST(parallelism_is_as_wanted_or_that_of_the_machine)
 {
     const unsigned wanted[] = {1, 2, 3, 32767, 0};
 
@@ -54,7 +54,7 @@ static void refused(rota_forkjoin_options options)
 }
 
 /* FJP-02, FJ-01 */
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     rota_executor *pool = TEST_UNTOUCHED;
 
@@ -71,7 +71,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_ptr_equal(pool, TEST_UNTOUCHED);
 }
 
-static void no_more_threads_than_parallelism_is_enough(void **state)
+TEST(no_more_threads_than_parallelism_is_enough)
 {
     rota_executor *pool =
         test_forkjoin((rota_forkjoin_options){.parallelism = 2, .max_threads = 2});
@@ -114,7 +114,7 @@ static void *fork_and_look(void *arg)
 }
 
 /* FJ-26 */
-static void figures_tell_what_is_there(void **state)
+TEST(figures_tell_what_is_there)
 {
     struct figures figures = {.pool = test_forkjoin_of(1)};
     atomic_uint runs = 0;
@@ -164,7 +164,7 @@ static void wait_for_a_thief(void *arg)
 }
 
 /* FJ-11, FJ-14, FJ-26: somebody steals what its owner does not come to. */
-static void steals_are_counted(void **state)
+TEST(steals_are_counted)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -203,7 +203,7 @@ static bool can_force(void)
 }
 
 /* FJ-14: where the system can do that. */
-static void a_task_is_stolen_though_its_owner_never_answers(void **state)
+TEST(a_task_is_stolen_though_its_owner_never_answers)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -235,7 +235,7 @@ static void leave_notes_to_thieves(void *arg)
 
 /* FJ-11: "stealing is always oldest first", though the owner would take the newest. By force, as
    above; of two workers one is the thief. */
-static void a_thief_takes_the_oldest(void **state)
+TEST(a_thief_takes_the_oldest)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct notes notes = {.journal = {.count = 0}};
@@ -285,7 +285,7 @@ static void fork_and_meet(void *arg)
 }
 
 /* FJ-13, FJ-14: though most of them are private, and their owner never answers. By force, as above. */
-static void what_is_forked_is_for_all_who_are_idle(void **state)
+TEST(what_is_forked_is_for_all_who_are_idle)
 {
     rota_executor *pool = test_forkjoin_of(PLACES);
 
@@ -307,7 +307,7 @@ static void submit_and_meet(void *pool)
 }
 
 /* FJ-13, FJ-14 */
-static void what_a_worker_submits_is_for_all_who_are_idle(void **state)
+TEST(what_a_worker_submits_is_for_all_who_are_idle)
 {
     rota_executor *pool = test_forkjoin_of(PLACES);
 
@@ -318,7 +318,7 @@ static void what_a_worker_submits_is_for_all_who_are_idle(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void who_asks_nothing_gets_no_figures(void **state)
+TEST(who_asks_nothing_gets_no_figures)
 {
     rota_executor *pool = test_forkjoin_of(1);
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
@@ -331,7 +331,7 @@ static void who_asks_nothing_gets_no_figures(void **state)
     assert_ok(rota_close(other));
 }
 
-static void a_line_describes_it(void **state)
+TEST(a_line_describes_it)
 {
     rota_executor *pool = test_forkjoin_of(3);
     char line[200] = "";
@@ -343,7 +343,7 @@ static void a_line_describes_it(void **state)
 }
 
 /* It is no thread pool. */
-static void settings_of_thread_pools_are_not_supported(void **state)
+TEST(settings_of_thread_pools_are_not_supported)
 {
     rota_executor *pool = test_forkjoin_of(1);
     rota_pool_stats stats;
@@ -368,7 +368,7 @@ static void see_no_pool(rota_fj *task)
     test_check(!rota_unfork(task));
 }
 
-static void outside_there_is_no_pool_and_no_worker(void **state)
+TEST(outside_there_is_no_pool_and_no_worker)
 {
     rota_fj task = ROTA_FJ(see_no_pool);
 
@@ -394,7 +394,7 @@ static void *note_number(void *arg)
 }
 
 /* FJ-32: each has a number of its own. */
-static void workers_have_numbers_and_names(void **state)
+TEST(workers_have_numbers_and_names)
 {
     struct names names = {.seen = 0};
     rota_executor *pool =
@@ -407,28 +407,4 @@ static void workers_have_numbers_and_names(void **state)
     assert_int_equal(names.seen, 3);
     test_gate_open(&names.gate);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_new_pool_has_no_threads_and_nothing_to_do),
-        test_with_memory(parallelism_is_as_wanted_or_that_of_the_machine),
-        test_with_memory(what_cannot_be_is_refused),
-        test_with_memory(no_more_threads_than_parallelism_is_enough),
-        test_with_memory(figures_tell_what_is_there),
-        test_with_memory(steals_are_counted),
-        test_with_memory(a_task_is_stolen_though_its_owner_never_answers),
-        test_with_memory(a_thief_takes_the_oldest),
-        test_with_memory(what_is_forked_is_for_all_who_are_idle),
-        test_with_memory(what_a_worker_submits_is_for_all_who_are_idle),
-        test_with_memory(who_asks_nothing_gets_no_figures),
-        test_with_memory(a_line_describes_it),
-        test_with_memory(settings_of_thread_pools_are_not_supported),
-        test_with_memory(outside_there_is_no_pool_and_no_worker),
-        test_with_memory(workers_have_numbers_and_names),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void planter_init(struct planter *planter)
 /* -- Shutdown ----------------------------------------------------------------------------- */
 
 /* FJ-23, FJ-25, FJ-33, FJP-01 */
-static void after_a_shutdown_what_runs_may_still_fork(void **state)
+TEST(after_a_shutdown_what_runs_may_still_fork)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct planter planter;
@@ -76,7 +76,7 @@ static void after_a_shutdown_what_runs_may_still_fork(void **state)
 }
 
 /* FJ-03, FJP-12: nothing from outside, and no task of rota_submit from inside. */
-static void after_a_shutdown_nothing_new_is_taken(void **state)
+TEST(after_a_shutdown_nothing_new_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_probe probe = {.error = 0};
@@ -99,7 +99,7 @@ static void after_a_shutdown_nothing_new_is_taken(void **state)
 enum { QUEUED = 20 };
 
 /* FJ-23: "everything submitted still completes". */
-static void after_a_shutdown_what_was_submitted_still_runs(void **state)
+TEST(after_a_shutdown_what_was_submitted_still_runs)
 {
     rota_executor *pool = test_forkjoin_of(1);
     atomic_uint runs = 0;
@@ -137,7 +137,7 @@ static void *submit_after_shutdown(void *arg)
 }
 
 /* OWN-11, FJ-33 */
-static void a_task_may_shut_its_pool_down_but_not_wait_for_that(void **state)
+TEST(a_task_may_shut_its_pool_down_but_not_wait_for_that)
 {
     struct inside inside = {.pool = test_forkjoin_of(1)};
 
@@ -163,7 +163,7 @@ static void close_it(void *arg)
 }
 
 /* OWN-11: by a worker, or by a caller that takes part. */
-static void a_pool_cannot_be_closed_from_inside(void **state)
+TEST(a_pool_cannot_be_closed_from_inside)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -178,7 +178,7 @@ static void be_there(void *arg)
 }
 
 /* FJP-08 */
-static void awaiting_the_end_of_a_running_pool_times_out(void **state)
+TEST(awaiting_the_end_of_a_running_pool_times_out)
 {
     const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(1) - 1, ROTA_MS(12)};
     rota_executor *pool = test_forkjoin_of(2);
@@ -204,7 +204,7 @@ static void invoke_tree(void *arg)
 }
 
 /* FJ-23: what a caller invoked was submitted, too. */
-static void after_a_shutdown_a_caller_that_waits_is_served(void **state)
+TEST(after_a_shutdown_a_caller_that_waits_is_served)
 {
     struct inside inside = {.pool = test_forkjoin_of(1)};
     test_gate gate;
@@ -232,7 +232,7 @@ static void shut_down_and_grow(void *arg)
 }
 
 /* It is one of those who work there. */
-static void a_pool_does_not_end_before_a_caller_that_takes_part(void **state)
+TEST(a_pool_does_not_end_before_a_caller_that_takes_part)
 {
     struct inside inside = {.pool = test_forkjoin_of(2)};
 
@@ -246,7 +246,7 @@ static void a_pool_does_not_end_before_a_caller_that_takes_part(void **state)
 /* -- Shutdown now: what was submitted ----------------------------------------------------- */
 
 /* FJ-24: cancelled, discarded once, and not handed over. */
-static void shutdown_now_cancels_what_was_submitted(void **state)
+TEST(shutdown_now_cancels_what_was_submitted)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_probe probe = {.error = 0};
@@ -295,7 +295,7 @@ static void *submit_and_wait(void *arg)
 }
 
 /* FJ-24: also what is in the deque of a worker. */
-static void shutdown_now_cancels_what_a_task_submitted(void **state)
+TEST(shutdown_now_cancels_what_a_task_submitted)
 {
     struct litter litter = {.pool = test_forkjoin_of(1)};
 
@@ -315,7 +315,7 @@ static void shutdown_now_cancels_what_a_task_submitted(void **state)
 }
 
 /* RFJ-01, RFJ-02: interrupted, and whoever waits wakes. */
-static void shutdown_now_ends_bodies_that_sleep(void **state)
+TEST(shutdown_now_ends_bodies_that_sleep)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1)};
 
@@ -362,7 +362,7 @@ static void invoke_sleepers(void *arg)
 }
 
 /* RFJ-04, FJ-24: those that run are interrupted. A second may run, as the first one waits. */
-static void shutdown_now_wakes_who_waits_for_several(void **state)
+TEST(shutdown_now_wakes_who_waits_for_several)
 {
     for (int all = 0; all < 2; all++) {
         struct any any = {.pool = test_forkjoin_of(1), .all = all == 1, .status = 77};
@@ -381,7 +381,7 @@ static void shutdown_now_wakes_who_waits_for_several(void **state)
 /* -- Shutdown now: what was forked -------------------------------------------------------- */
 
 /* SPEC 0: "also what is forked later ends cancelled". */
-static void after_shutdown_now_what_is_forked_is_cancelled(void **state)
+TEST(after_shutdown_now_what_is_forked_is_cancelled)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct planter planter;
@@ -414,7 +414,7 @@ static void *fork_and_stop(void *arg)
 }
 
 /* FJ-24: what is queued, in the deque of who stops the pool. */
-static void shutdown_now_cancels_what_was_forked(void **state)
+TEST(shutdown_now_cancels_what_was_forked)
 {
     struct inside inside = {.pool = test_forkjoin_of(1)};
 
@@ -429,7 +429,7 @@ static void shutdown_now_cancels_what_was_forked(void **state)
 }
 
 /* A caller whose task is queued. */
-static void shutdown_now_wakes_a_caller_that_waits(void **state)
+TEST(shutdown_now_wakes_a_caller_that_waits)
 {
     struct inside inside = {.pool = test_forkjoin_of(1)};
     test_gate gate;
@@ -479,7 +479,7 @@ static void *join_in_task(void *arg)
 }
 
 /* What runs is finished: a joiner waits for it, and learns that it succeeded. */
-static void after_shutdown_now_a_joiner_waits_for_what_runs(void **state)
+TEST(after_shutdown_now_a_joiner_waits_for_what_runs)
 {
     rota_executor *pool = test_forkjoin_of(2);
     test_gate gate;
@@ -503,7 +503,7 @@ static void count_end(rota_executor *ex, void *ctx)
     atomic_fetch_add((atomic_uint *)ctx, 1);
 }
 
-static void the_terminated_hook_is_called_once(void **state)
+TEST(the_terminated_hook_is_called_once)
 {
     for (int how = 0; how < 4; how++) {
         atomic_uint ends = 0, runs = 0;
@@ -527,7 +527,7 @@ static void end_thread_in_hook(rota_executor *ex, void *ctx)
 
 /* POOL-36, FJ-25: TERMINATED follows all the same. Its thread is a worker, as one was busy when the
    pool was shut down. */
-static void a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end(void **state)
+TEST(a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end)
 {
     atomic_uint ends = 0;
     rota_executor *pool = test_forkjoin((rota_forkjoin_options){
@@ -545,7 +545,7 @@ static void a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end(void
 }
 
 /* OWN-09: after the first patience what is queued is discarded. */
-static void close_within_gives_up_what_is_queued(void **state)
+TEST(close_within_gives_up_what_is_queued)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_probe probe = {.error = 0};
@@ -562,32 +562,4 @@ static void close_within_gives_up_what_is_queued(void **state)
     assert_int_equal(gate.interrupted, 1);
     assert_int_equal(probe.runs, 0);
     assert_int_equal(probe.discards, QUEUED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(after_a_shutdown_what_runs_may_still_fork),
-        test_with_memory(after_a_shutdown_nothing_new_is_taken),
-        test_with_memory(after_a_shutdown_what_was_submitted_still_runs),
-        test_with_memory(a_task_may_shut_its_pool_down_but_not_wait_for_that),
-        test_with_memory(a_pool_cannot_be_closed_from_inside),
-        test_with_memory(awaiting_the_end_of_a_running_pool_times_out),
-        test_with_memory(after_a_shutdown_a_caller_that_waits_is_served),
-        test_with_memory(a_pool_does_not_end_before_a_caller_that_takes_part),
-        test_with_memory(shutdown_now_cancels_what_was_submitted),
-        test_with_memory(shutdown_now_cancels_what_a_task_submitted),
-        test_with_memory(shutdown_now_ends_bodies_that_sleep),
-        test_with_memory(shutdown_now_wakes_who_waits_for_several),
-        test_with_memory(after_shutdown_now_what_is_forked_is_cancelled),
-        test_with_memory(shutdown_now_cancels_what_was_forked),
-        test_with_memory(shutdown_now_wakes_a_caller_that_waits),
-        test_with_memory(after_shutdown_now_a_joiner_waits_for_what_runs),
-        test_with_memory(the_terminated_hook_is_called_once),
-        test_with_memory(a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end),
-        test_with_memory(close_within_gives_up_what_is_queued),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

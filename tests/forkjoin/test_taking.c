@@ -66,7 +66,7 @@ static void run_all(rota_task_list *list)
 /* -- The oldest from outside: FJ-27 ------------------------------------------------------- */
 
 /* FJP-14 */
-static void the_oldest_from_outside_is_taken_first(void **state)
+TEST(the_oldest_from_outside_is_taken_first)
 {
     struct busy busy;
     rota_task *task;
@@ -99,7 +99,7 @@ static void take_one_inside(void *arg)
 }
 
 /* FT8-38 */
-static void a_worker_takes_what_came_from_outside(void **state)
+TEST(a_worker_takes_what_came_from_outside)
 {
     struct busy busy = {.pool = test_forkjoin_of(1)};
 
@@ -109,7 +109,7 @@ static void a_worker_takes_what_came_from_outside(void **state)
     unref_futures(&busy);
 }
 
-static void what_is_not_taken_runs(void **state)
+TEST(what_is_not_taken_runs)
 {
     const unsigned oldest_last[] = {1, 2, 3, 4, 5, 0};
     struct busy busy;
@@ -125,7 +125,7 @@ static void what_is_not_taken_runs(void **state)
     unref_futures(&busy);
 }
 
-static void a_cancelled_one_is_taken_as_it_is(void **state)
+TEST(a_cancelled_one_is_taken_as_it_is)
 {
     struct busy busy;
     rota_task *task;
@@ -143,7 +143,7 @@ static void a_cancelled_one_is_taken_as_it_is(void **state)
 
 /* -- All of them: FJ-27 ------------------------------------------------------------------- */
 
-static void all_from_outside_are_drained_in_their_order(void **state)
+TEST(all_from_outside_are_drained_in_their_order)
 {
     struct busy busy;
     rota_task_list list;
@@ -162,7 +162,7 @@ static void all_from_outside_are_drained_in_their_order(void **state)
 }
 
 /* Who waits for one wakes. */
-static void drained_ones_may_be_discarded(void **state)
+TEST(drained_ones_may_be_discarded)
 {
     rota_task_list list = {NULL, 77};
     struct busy busy;
@@ -181,7 +181,7 @@ static void drained_ones_may_be_discarded(void **state)
     unref_futures(&busy);
 }
 
-static void of_an_idle_pool_there_is_nothing(void **state)
+TEST(of_an_idle_pool_there_is_nothing)
 {
     rota_executor *pool = test_forkjoin_of(2);
     rota_task_list list = {NULL, 77};
@@ -207,7 +207,7 @@ static void *submit_and_wait(void *busy)
 }
 
 /* A worker that does nothing to answer: header, "also in the deques of workers". */
-static void the_deque_of_a_busy_worker_is_drained(void **state)
+TEST(the_deque_of_a_busy_worker_is_drained)
 {
     struct busy busy = {.pool = test_forkjoin_of(1)};
     rota_task_list list = {NULL, 77};
@@ -238,7 +238,7 @@ static void *submit_both_kinds(void *arg)
     return test_wait_at(&busy[0].gate);
 }
 
-static void what_is_public_does_not_hide_what_is_private(void **state)
+TEST(what_is_public_does_not_hide_what_is_private)
 {
     struct busy busy[2] = {
         {.pool = test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1})}};
@@ -273,7 +273,7 @@ static void drain_own(void *arg)
 }
 
 /* By a worker of the pool, and by a caller that takes part. */
-static void a_task_drains_what_it_has_submitted(void **state)
+TEST(a_task_drains_what_it_has_submitted)
 {
     struct busy busy = {.pool = test_forkjoin_of(1)};
 
@@ -305,7 +305,7 @@ static void drain_around_forks(void *arg)
 }
 
 /* Header: "unless a forked task lies before them". */
-static void what_was_forked_stays(void **state)
+TEST(what_was_forked_stays)
 {
     struct busy busy[2] = {{.pool = test_forkjoin_of(1)}};
 
@@ -320,7 +320,7 @@ static void what_was_forked_stays(void **state)
 /* -- After a shutdown: FJ-27 -------------------------------------------------------------- */
 
 /* The last that a shutdown waited for: the pool ends. */
-static void drained_after_a_shutdown_a_pool_ends(void **state)
+TEST(drained_after_a_shutdown_a_pool_ends)
 {
     for (int how = 0; how < 2; how++) {
         rota_task_list list = {NULL, 0};
@@ -353,7 +353,7 @@ static void drained_after_a_shutdown_a_pool_ends(void **state)
 /* -- Arguments ---------------------------------------------------------------------------- */
 
 /* GEN-01, GEN-02 */
-static void wrong_arguments_change_nothing(void **state)
+TEST(wrong_arguments_change_nothing)
 {
     rota_task_list list = {NULL, 77};
     rota_task *task = TEST_UNTOUCHED;
@@ -375,26 +375,4 @@ static void wrong_arguments_change_nothing(void **state)
     assert_ok(rota_close(direct));
     busy_end(&busy);
     unref_futures(&busy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_oldest_from_outside_is_taken_first),
-        test_with_memory(a_worker_takes_what_came_from_outside),
-        test_with_memory(what_is_not_taken_runs),
-        test_with_memory(a_cancelled_one_is_taken_as_it_is),
-        test_with_memory(all_from_outside_are_drained_in_their_order),
-        test_with_memory(drained_ones_may_be_discarded),
-        test_with_memory(of_an_idle_pool_there_is_nothing),
-        test_with_memory(the_deque_of_a_busy_worker_is_drained),
-        test_with_memory(what_is_public_does_not_hide_what_is_private),
-        test_with_memory(a_task_drains_what_it_has_submitted),
-        test_with_memory(what_was_forked_stays),
-        test_with_memory(drained_after_a_shutdown_a_pool_ends),
-        test_with_memory(wrong_arguments_change_nothing),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,16 @@ enum { NUMBERS = 1 << 14, THRESHOLD = 64 };
 
 static int numbers[NUMBERS];
 
-static void draw_numbers(void)
+TEST_FIXTURE(.keeps_memory = true); /* in the common pool */
+
+BEFORE_TESTS
 {
     test_random random;
 
     test_random_init(&random);
     for (int i = 0; i < NUMBERS; i++)
         numbers[i] = (int)test_random_below(&random, NUMBERS);
+    return true;
 }
 
 /* The task is done in a pool of each size, and with the common one. */
@@ -74,7 +77,7 @@ static void sum_in(rota_executor *pool)
 }
 
 /* USE-06 */
-static void an_array_is_added_up(void **state)
+TEST(an_array_is_added_up)
 {
     in_each_pool(sum_in);
 }
@@ -95,7 +98,7 @@ static void fib_in(rota_executor *pool)
 }
 
 /* USE-06 */
-static void fibonacci_numbers_are_found(void **state)
+TEST(fibonacci_numbers_are_found)
 {
     in_each_pool(fib_in);
 }
@@ -161,7 +164,7 @@ static void sort_in(rota_executor *pool)
 }
 
 /* USE-06 */
-static void an_array_is_sorted(void **state)
+TEST(an_array_is_sorted)
 {
     in_each_pool(sort_in);
 }
@@ -217,24 +220,11 @@ static void multiply_in(rota_executor *pool)
 }
 
 /* USE-06 */
-static void matrices_are_multiplied(void **state)
+TEST(matrices_are_multiplied)
 {
     for (int i = 0; i < SIZE * SIZE; i++) {
         first[i / SIZE][i % SIZE] = numbers[i];
         second[i / SIZE][i % SIZE] = numbers[NUMBERS - 1 - i] % 100 - 50;
     }
     in_each_pool(multiply_in);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_is_added_up),
-        cmocka_unit_test(fibonacci_numbers_are_found),
-        cmocka_unit_test(an_array_is_sorted),
-        cmocka_unit_test(matrices_are_multiplied),
-    };
-
-    draw_numbers();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

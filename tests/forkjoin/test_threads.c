@@ -15,7 +15,7 @@ static rota_executor *impatient(unsigned parallelism)
 }
 
 /* FJ-15 */
-static void idle_workers_go_and_are_made_again(void **state)
+TEST(idle_workers_go_and_are_made_again)
 {
     rota_executor *pool = impatient(2);
     atomic_uint runs = 0;
@@ -41,7 +41,7 @@ static void run_and_rest(rota_executor *pool)
 }
 
 /* FJ-15: "default 60 s"; not before, and nobody looks meanwhile. */
-static void idle_workers_go_when_their_time_is_up(void **state)
+TEST_WITH(test_virtual_time, idle_workers_go_when_their_time_is_up)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -58,7 +58,7 @@ static void idle_workers_go_when_their_time_is_up(void **state)
 }
 
 /* FJ-15, GEN-15: without a time to go at they sleep until they are called. */
-static void idle_workers_that_may_stay_wait_for_no_time(void **state)
+TEST_WITH(test_virtual_time, idle_workers_that_may_stay_wait_for_no_time)
 {
     rota_executor *pool =
         test_forkjoin((rota_forkjoin_options){.parallelism = 2, .keep_alive = ROTA_FOREVER});
@@ -81,7 +81,7 @@ static void invoke_fib(void *pool)
 }
 
 /* FJ-08, FJ-15: they go and come in the midst of the work. */
-static void work_is_done_by_workers_that_come_and_go(void **state)
+TEST(work_is_done_by_workers_that_come_and_go)
 {
     rota_executor *pool = impatient(3);
 
@@ -134,7 +134,7 @@ static rota_executor *with_callbacks(struct callbacks *callbacks, unsigned paral
                                                              .ctx = callbacks}});
 }
 
-static void every_thread_is_told_of_its_start_and_end(void **state)
+TEST(every_thread_is_told_of_its_start_and_end)
 {
     struct callbacks callbacks = {.allowed = 9};
     rota_executor *pool = with_callbacks(&callbacks, 3);
@@ -171,7 +171,7 @@ static void *just_end(void *arg)
 }
 
 /* OWN-11, GEN-14: a thread that leaves is the pool's still, also if its task has ended it. */
-static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
+TEST(on_exit_cannot_wait_for_the_end_of_its_pool)
 {
     for (int ends = 0; ends < 2; ends++) {
         struct leaver leaver = {.awaited = ROTA_OK};
@@ -185,7 +185,7 @@ static void on_exit_cannot_wait_for_the_end_of_its_pool(void **state)
 }
 
 /* FJP-09, FJ-30: the first thread ends in its start callback. */
-static void a_worker_that_ends_before_it_begins_is_replaced(void **state)
+TEST(a_worker_that_ends_before_it_begins_is_replaced)
 {
     struct callbacks callbacks = {.allowed = 9, .is_torn = true};
     rota_executor *pool = with_callbacks(&callbacks, 1);
@@ -199,7 +199,7 @@ static void a_worker_that_ends_before_it_begins_is_replaced(void **state)
 }
 
 /* FJP-09: and no second is to be had. Who takes the task back? Nobody: the pool ends all the same. */
-static void a_pool_whose_only_worker_ended_can_be_stopped(void **state)
+TEST(a_pool_whose_only_worker_ended_can_be_stopped)
 {
     struct callbacks callbacks = {.allowed = 1, .is_torn = true};
     rota_executor *pool = with_callbacks(&callbacks, 1);
@@ -216,7 +216,7 @@ static void a_pool_whose_only_worker_ended_can_be_stopped(void **state)
 /* -- A factory that fails ----------------------------------------------------------------- */
 
 /* FJ-31, SPEC 0: "submit and execute are ROTA_EAGAIN; the callers do the work". */
-static void without_threads_the_callers_do_the_work(void **state)
+TEST(without_threads_the_callers_do_the_work)
 {
     struct callbacks callbacks = {.allowed = 0};
     rota_executor *pool = with_callbacks(&callbacks, 2);
@@ -240,7 +240,7 @@ static void without_threads_the_callers_do_the_work(void **state)
 }
 
 /* FJ-31: "fewer workers, no crash, no busy loop". */
-static void with_fewer_workers_than_wanted_all_is_done(void **state)
+TEST(with_fewer_workers_than_wanted_all_is_done)
 {
     struct callbacks callbacks = {.allowed = 1};
     rota_executor *pool = with_callbacks(&callbacks, 4);
@@ -256,7 +256,7 @@ static void with_fewer_workers_than_wanted_all_is_done(void **state)
 }
 
 /* FJ-31: "no busy loop": who cannot be had is asked for with what comes, and not in between. */
-static void who_cannot_be_had_is_not_asked_for_again_and_again(void **state)
+TEST(who_cannot_be_had_is_not_asked_for_again_and_again)
 {
     enum { TASKS = 50 };
     struct callbacks callbacks = {.allowed = 1};
@@ -289,7 +289,7 @@ static void take_part(void *pool)
 
 /* FJ-31: who goes, and is left with tasks for which no worker can be made, asks for one once for each
    that it runs, and goes when there is none, or the pool is stopped. */
-static void who_is_left_with_tasks_does_not_ask_on_and_on(void **state)
+TEST(who_is_left_with_tasks_does_not_ask_on_and_on)
 {
     for (int is_stopped = 0; is_stopped < 2; is_stopped++) {
         struct callbacks callbacks = {.allowed = 0};
@@ -322,7 +322,7 @@ static void block_without_thread(void *arg)
 }
 
 /* "ROTA_EAGAIN when the system refuses one" */
-static void without_a_thread_nobody_stands_in(void **state)
+TEST(without_a_thread_nobody_stands_in)
 {
     struct callbacks callbacks = {.allowed = 1};
     rota_executor *pool = with_callbacks(&callbacks, 1);
@@ -339,7 +339,7 @@ static void *end_thread(void *arg)
 }
 
 /* GEN-14 */
-static void a_worker_whose_task_ended_it_is_replaced(void **state)
+TEST(a_worker_whose_task_ended_it_is_replaced)
 {
     for (unsigned n = 1; n <= 2; n++) {
         rota_executor *pool = test_forkjoin_of(n);
@@ -368,7 +368,7 @@ static void *submit_and_end(void *arg)
 }
 
 /* FJ-08: "tasks left in the queue of a departing worker are not lost". */
-static void what_a_torn_worker_had_queued_is_run_by_others(void **state)
+TEST(what_a_torn_worker_had_queued_is_run_by_others)
 {
     for (unsigned n = 1; n <= 2; n++) {
         rota_executor *pool = test_forkjoin_of(n);
@@ -403,7 +403,7 @@ static void join_one_that_ends(void *arg)
 }
 
 /* GEN-14 */
-static void a_fork_that_ended_its_thief_has_failed(void **state)
+TEST(a_fork_that_ended_its_thief_has_failed)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -446,7 +446,7 @@ static bool are_done(void *arg)
 }
 
 /* FJ-08, GEN-14: what nobody has joined is run by others. */
-static void what_a_torn_worker_had_forked_is_run_by_others(void **state)
+TEST(what_a_torn_worker_had_forked_is_run_by_others)
 {
     rota_executor *pool = test_forkjoin_of(1); /* so that nobody steals */
     atomic_uint runs = 0;
@@ -474,7 +474,7 @@ static bool is_done(void *task)
 }
 
 /* GEN-14: also one that is run by the worker that forked it, and that nobody joins there. */
-static void a_fork_that_ended_its_own_worker_has_failed(void **state)
+TEST(a_fork_that_ended_its_own_worker_has_failed)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -497,7 +497,7 @@ static void invoke_and_end(void *pool)
 }
 
 /* A caller that takes part is a thread as any other. */
-static void a_caller_may_end_while_it_takes_part(void **state)
+TEST(a_caller_may_end_while_it_takes_part)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -507,32 +507,4 @@ static void a_caller_may_end_while_it_takes_part(void **state)
     invoke_fib(pool);
     test_fj_inside(pool, invoke_fib, pool);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(idle_workers_go_and_are_made_again),
-        test_with_clock(idle_workers_go_when_their_time_is_up),
-        test_with_clock(idle_workers_that_may_stay_wait_for_no_time),
-        test_with_memory(work_is_done_by_workers_that_come_and_go),
-        test_with_memory(every_thread_is_told_of_its_start_and_end),
-        test_with_memory(on_exit_cannot_wait_for_the_end_of_its_pool),
-        test_with_memory(a_worker_that_ends_before_it_begins_is_replaced),
-        test_with_memory(a_pool_whose_only_worker_ended_can_be_stopped),
-        test_with_memory(without_threads_the_callers_do_the_work),
-        test_with_memory(with_fewer_workers_than_wanted_all_is_done),
-        test_with_memory(who_cannot_be_had_is_not_asked_for_again_and_again),
-        test_with_memory(who_is_left_with_tasks_does_not_ask_on_and_on),
-        test_with_memory(without_a_thread_nobody_stands_in),
-        test_with_memory(a_worker_whose_task_ended_it_is_replaced),
-        test_with_memory(what_a_torn_worker_had_queued_is_run_by_others),
-        test_with_memory(what_a_torn_worker_had_forked_is_run_by_others),
-        test_with_memory(a_fork_that_ended_its_own_worker_has_failed),
-        test_with_memory(a_fork_that_ended_its_thief_has_failed),
-        test_with_memory(a_caller_may_end_while_it_takes_part),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
