@@ -78,7 +78,7 @@ static void mark_all_sizes(void *pool)
 }
 
 /* PAR-02, PAR-07 */
-static void every_index_is_met_once_in_pieces_of_the_grain(void **state)
+TEST(every_index_is_met_once_in_pieces_of_the_grain)
 {
     in_all_pools(mark_all_sizes);
 }
@@ -89,13 +89,13 @@ static void mark_a_million(void *pool)
     mark_range(pool, 0, MOST, 1000);
 }
 
-static void a_million_indices_are_met_once(void **state)
+TEST(a_million_indices_are_met_once)
 {
     in_all_pools(mark_a_million);
 }
 
 /* PAR-02: "do not overflow" */
-static void the_last_indices_are_no_exception(void **state)
+TEST(the_last_indices_are_no_exception)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -121,7 +121,7 @@ static void note_ends(size_t begin, size_t end, void *ctx)
 }
 
 /* PAR-02: the widest range that there is. */
-static void a_range_may_be_as_wide_as_can_be(void **state)
+TEST(a_range_may_be_as_wide_as_can_be)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct ends ends = {0};
@@ -139,7 +139,7 @@ static void never(size_t begin, size_t end, void *ctx)
 }
 
 /* PAR-02 */
-static void nothing_to_do_is_done(void **state)
+TEST(nothing_to_do_is_done)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -150,7 +150,7 @@ static void nothing_to_do_is_done(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     rota_executor *pool = test_forkjoin_of(2);
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
@@ -181,7 +181,7 @@ static void meet(size_t begin, size_t end, void *ctx)
 }
 
 /* PAR-08: two pieces that meet need two threads, and the caller is one. */
-static void the_caller_and_a_worker_share_the_work(void **state)
+TEST(the_caller_and_a_worker_share_the_work)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct crew crew = {.caller = pthread_self()};
@@ -191,24 +191,6 @@ static void the_caller_and_a_worker_share_the_work(void **state)
     assert_true(crew.caller_was_there);
     assert_int_equal(test_fj_stats(pool).threads, 1);
     assert_ok(rota_close(pool));
-}
-
-/* PAR-01: NULL outside of a pool. */
-static void look_for_common(size_t begin, size_t end, void *ctx)
-{
-    test_check(rota_fj_pool() == rota_common_pool());
-    mark(begin, end, ctx);
-}
-
-static void without_a_pool_the_common_one_is_taken(void **state)
-{
-    struct marks marks = {.seen = calloc(1000, 1), .end = 1000};
-
-    assert_non_null(marks.seen);
-    assert_ok(rota_parallel_for(NULL, 0, 1000, 0, look_for_common, &marks));
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(marks.seen[i], 1);
-    free(marks.seen);
 }
 
 /* -- Nested ------------------------------------------------------------------------------- */
@@ -255,7 +237,7 @@ static void fill_matrix(void *pool)
 }
 
 /* PAR-07 */
-static void loops_may_be_nested(void **state)
+TEST(loops_may_be_nested)
 {
     in_all_pools(fill_matrix);
 }
@@ -285,7 +267,7 @@ static void loop_unevenly(void *pool)
     free(marks.seen);
 }
 
-static void uneven_loops_end(void **state)
+TEST(uneven_loops_end)
 {
     in_all_pools(loop_unevenly);
 }
@@ -325,7 +307,7 @@ static void fail_here_and_there(void *pool)
 }
 
 /* PAR-06 */
-static void a_body_that_fails_ends_the_loop(void **state)
+TEST(a_body_that_fails_ends_the_loop)
 {
     in_all_pools(fail_here_and_there);
 }
@@ -339,7 +321,7 @@ static void fail_first(size_t begin, size_t end, void *ctx)
 }
 
 /* PAR-06: "no chunk starts after that is noticed". */
-static void after_a_failure_no_piece_is_begun(void **state)
+TEST(after_a_failure_no_piece_is_begun)
 {
     rota_executor *pool = test_forkjoin_of(1);
     atomic_uint pieces = 0;
@@ -370,7 +352,7 @@ static void fail_beside_another(size_t begin, size_t end, void *ctx)
 }
 
 /* PAR-06: "running chunks finish", "it never returns while a body is running". */
-static void a_loop_that_failed_waits_for_what_still_runs(void **state)
+TEST(a_loop_that_failed_waits_for_what_still_runs)
 {
     for (int i = 0; i < 20; i++) {
         rota_executor *pool = test_forkjoin_of(2); /* a new one: there is a place for the other */
@@ -389,7 +371,7 @@ static void take_it_back(size_t begin, size_t end, void *ctx)
     rota_fail(0);
 }
 
-static void a_failure_can_be_taken_back(void **state)
+TEST(a_failure_can_be_taken_back)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -406,7 +388,7 @@ static void *loop_in_a_task(void *arg)
 }
 
 /* A loop's failure is not that of the task around it. */
-static void a_task_whose_loop_failed_has_not_failed(void **state)
+TEST(a_task_whose_loop_failed_has_not_failed)
 {
     rota_executor *pool = test_forkjoin_of(2);
     rota_future *future;
@@ -425,7 +407,7 @@ static void stop_it(size_t begin, size_t end, void *ctx)
 }
 
 /* "ROTA_ECANCELED when it is shut down now while the loop runs" */
-static void a_loop_ends_when_its_pool_is_stopped(void **state)
+TEST(a_loop_ends_when_its_pool_is_stopped)
 {
     for (int i = 0; i < POOLS; i++) {
         rota_executor *pool = test_forkjoin_of(parallelisms[i]);
@@ -440,7 +422,7 @@ static void stop_map(const void *in, void *out, void *ctx)
     stop_it(0, 1, ctx);
 }
 
-static void a_map_ends_when_its_pool_is_stopped(void **state)
+TEST(a_map_ends_when_its_pool_is_stopped)
 {
     int in[1000] = {0}, out[1000];
     size_t size = sizeof in[0];
@@ -461,7 +443,7 @@ static void shut_down(size_t begin, size_t end, void *ctx)
 }
 
 /* FJ-33 */
-static void a_loop_goes_on_when_its_pool_is_shut_down(void **state)
+TEST(a_loop_goes_on_when_its_pool_is_shut_down)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct marks marks = {.seen = calloc(1000, 1), .end = 1000, .grain = 1};
@@ -510,7 +492,7 @@ static void map_all_sizes(void *pool)
 }
 
 /* PAR-03 */
-static void a_map_is_as_one_by_one(void **state)
+TEST(a_map_is_as_one_by_one)
 {
     in_all_pools(map_all_sizes);
 }
@@ -521,7 +503,7 @@ static void add_one(const void *in, void *out, void *ctx)
 }
 
 /* PAR-03 */
-static void a_map_may_be_in_place(void **state)
+TEST(a_map_may_be_in_place)
 {
     rota_executor *pool = test_forkjoin_of(2);
     int *values = calloc(5000, sizeof *values);
@@ -543,7 +525,7 @@ static void complement(const void *in, void *out, void *ctx)
 }
 
 /* PAR-03: elements may be as small as a byte. */
-static void bytes_can_be_mapped(void **state)
+TEST(bytes_can_be_mapped)
 {
     rota_executor *pool = test_forkjoin_of(2);
     unsigned char in[3] = {0, 1, 255}, out[4] = {9, 9, 9, 9};
@@ -558,7 +540,7 @@ static void fail_map(const void *in, void *out, void *ctx)
     rota_fail(2);
 }
 
-static void a_map_that_fails_says_so(void **state)
+TEST(a_map_that_fails_says_so)
 {
     rota_executor *pool = test_forkjoin_of(2);
     int in[100] = {0}, out[100];
@@ -568,7 +550,7 @@ static void a_map_that_fails_says_so(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void what_cannot_be_mapped_is_refused(void **state)
+TEST(what_cannot_be_mapped_is_refused)
 {
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
     rota_executor *pool = test_forkjoin_of(2);
@@ -590,34 +572,22 @@ static void what_cannot_be_mapped_is_refused(void **state)
     assert_ok(rota_close(pool));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(every_index_is_met_once_in_pieces_of_the_grain),
-        test_with_memory(a_million_indices_are_met_once),
-        test_with_memory(the_last_indices_are_no_exception),
-        test_with_memory(a_range_may_be_as_wide_as_can_be),
-        test_with_memory(nothing_to_do_is_done),
-        test_with_memory(what_cannot_be_is_refused),
-        test_with_memory(the_caller_and_a_worker_share_the_work),
-        test_with_memory(loops_may_be_nested),
-        test_with_memory(uneven_loops_end),
-        test_with_memory(a_body_that_fails_ends_the_loop),
-        test_with_memory(after_a_failure_no_piece_is_begun),
-        test_with_memory(a_loop_that_failed_waits_for_what_still_runs),
-        test_with_memory(a_failure_can_be_taken_back),
-        test_with_memory(a_task_whose_loop_failed_has_not_failed),
-        test_with_memory(a_loop_ends_when_its_pool_is_stopped),
-        test_with_memory(a_map_ends_when_its_pool_is_stopped),
-        test_with_memory(a_loop_goes_on_when_its_pool_is_shut_down),
-        test_with_memory(a_map_is_as_one_by_one),
-        test_with_memory(a_map_may_be_in_place),
-        test_with_memory(bytes_can_be_mapped),
-        test_with_memory(a_map_that_fails_says_so),
-        test_with_memory(what_cannot_be_mapped_is_refused),
-        cmocka_unit_test(without_a_pool_the_common_one_is_taken), /* which keeps memory */
-    };
+/* -- The common pool, which stays --------------------------------------------------------- */
 
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+/* PAR-01: NULL outside of a pool. */
+static void look_for_common(size_t begin, size_t end, void *ctx)
+{
+    test_check(rota_fj_pool() == rota_common_pool());
+    mark(begin, end, ctx);
+}
+
+TEST_WITH(test_keeping_memory, without_a_pool_the_common_one_is_taken)
+{
+    struct marks marks = {.seen = calloc(1000, 1), .end = 1000};
+
+    assert_non_null(marks.seen);
+    assert_ok(rota_parallel_for(NULL, 0, 1000, 0, look_for_common, &marks));
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(marks.seen[i], 1);
+    free(marks.seen);
 }

@@ -94,13 +94,13 @@ static void multiply_all_sizes(void *pool)
 }
 
 /* PAR-04, PAR-07 */
-static void a_reduction_is_as_from_left_to_right(void **state)
+TEST(a_reduction_is_as_from_left_to_right)
 {
     in_all_pools(multiply_all_sizes);
 }
 
 /* PAR-04: the identity, also when there is less than nothing. */
-static void nothing_gives_the_identity(void **state)
+TEST(nothing_gives_the_identity)
 {
     rota_executor *pool = test_forkjoin_of(2);
     matrix result = {9, 9, 9, 9};
@@ -157,13 +157,13 @@ static void cover_range(void *pool)
     }
 }
 
-static void only_neighbours_are_joined(void **state)
+TEST(only_neighbours_are_joined)
 {
     in_all_pools(cover_range);
 }
 
 /* "Needs no memory that it cannot do without." */
-static void without_memory_a_reduction_goes_on(void **state)
+TEST(without_memory_a_reduction_goes_on)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -184,7 +184,7 @@ static void fold_badly(void *acc, size_t begin, size_t end, void *ctx)
         rota_fail(3);
 }
 
-static void a_fold_that_fails_ends_it(void **state)
+TEST(a_fold_that_fails_ends_it)
 {
     rota_reduction bad = product;
     matrix result;
@@ -202,7 +202,7 @@ static void stop_in_fold(void *acc, size_t begin, size_t end, void *ctx)
     test_check(rota_shutdown_now(rota_fj_pool(), NULL) == ROTA_OK);
 }
 
-static void a_reduction_ends_when_its_pool_is_stopped(void **state)
+TEST(a_reduction_ends_when_its_pool_is_stopped)
 {
     rota_reduction bad = product;
     matrix result;
@@ -222,7 +222,7 @@ static void refused(rota_executor *pool, rota_reduction reduction)
     assert_status(rota_parallel_reduce(pool, 0, 9, 0, &reduction, NULL, &result), ROTA_EINVAL);
 }
 
-static void what_cannot_be_reduced_is_refused(void **state)
+TEST(what_cannot_be_reduced_is_refused)
 {
     rota_executor *pool = test_forkjoin_of(2);
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
@@ -241,25 +241,8 @@ static void what_cannot_be_reduced_is_refused(void **state)
     assert_ok(rota_close(other));
 }
 
-static void without_a_pool_the_common_one_is_taken(void **state)
+TEST_WITH(test_keeping_memory, without_a_pool_the_common_one_is_taken)
 {
     multiply(NULL, 0, 1000, 0);
     multiply(rota_common_pool(), 0, 1000, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_reduction_is_as_from_left_to_right),
-        test_with_memory(nothing_gives_the_identity),
-        test_with_memory(only_neighbours_are_joined),
-        test_with_memory(without_memory_a_reduction_goes_on),
-        test_with_memory(a_fold_that_fails_ends_it),
-        test_with_memory(a_reduction_ends_when_its_pool_is_stopped),
-        test_with_memory(what_cannot_be_reduced_is_refused),
-        cmocka_unit_test(without_a_pool_the_common_one_is_taken), /* which keeps memory */
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

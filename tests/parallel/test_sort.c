@@ -87,7 +87,7 @@ static void sort_all_sizes(void *pool)
 }
 
 /* PAR-05, PAR-07, RAT-49 */
-static void a_sort_is_right_and_stable(void **state)
+TEST(a_sort_is_right_and_stable)
 {
     for (int i = 0; i < POOLS; i++) {
         rota_executor *pool = test_forkjoin_of(parallelisms[i]);
@@ -97,7 +97,7 @@ static void a_sort_is_right_and_stable(void **state)
     }
 }
 
-static void a_million_are_sorted(void **state)
+TEST(a_million_are_sorted)
 {
     for (int i = 0; i < POOLS; i++) {
         rota_executor *pool = test_forkjoin_of(parallelisms[i]);
@@ -126,7 +126,7 @@ static uint32_t pattern(int which, size_t i, size_t n)
 }
 
 /* Sorted, backwards, a roof, two that are interleaved, and all equal but one. */
-static void what_has_an_order_already_is_sorted(void **state)
+TEST(what_has_an_order_already_is_sorted)
 {
     rota_executor *pool = test_forkjoin_of(2);
     enum { N = 20011 };
@@ -178,7 +178,7 @@ static void sort_wide(rota_executor *pool, size_t n, size_t size)
 }
 
 /* PAR-05: of 1 to 300 bytes, aligned or not. */
-static void elements_may_have_any_size(void **state)
+TEST(elements_may_have_any_size)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
@@ -192,7 +192,7 @@ static void elements_may_have_any_size(void **state)
 /* -- What fails --------------------------------------------------------------------------- */
 
 /* PAR-05: "and the array is as it was". */
-static void without_memory_the_array_is_as_it_was(void **state)
+TEST(without_memory_the_array_is_as_it_was)
 {
     rota_executor *pool = test_forkjoin_of(2);
     struct element *elements = shuffled(5000, 100);
@@ -219,7 +219,7 @@ static int stop_and_compare(const void *a, const void *b, void *ctx)
 }
 
 /* "Once begun it is not cut short." */
-static void a_sort_is_finished_also_in_a_pool_that_is_stopped(void **state)
+TEST(a_sort_is_finished_also_in_a_pool_that_is_stopped)
 {
     for (int i = 0; i < POOLS; i++) {
         rota_executor *pool = test_forkjoin_of(parallelisms[i]);
@@ -233,7 +233,7 @@ static void a_sort_is_finished_also_in_a_pool_that_is_stopped(void **state)
     }
 }
 
-static void what_cannot_be_sorted_is_refused(void **state)
+TEST(what_cannot_be_sorted_is_refused)
 {
     rota_executor *pool = test_forkjoin_of(2);
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 1});
@@ -254,26 +254,14 @@ static void what_cannot_be_sorted_is_refused(void **state)
 }
 
 /* PAR-01 */
-static void without_a_pool_the_common_one_is_taken(void **state)
+TEST_WITH(test_keeping_memory, without_a_pool_the_common_one_is_taken)
 {
     sort_shuffled(NULL, 10000, 100);
     sort_shuffled(rota_common_pool(), 10000, 100);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_sort_is_right_and_stable),
-        test_with_memory(a_million_are_sorted),
-        test_with_memory(what_has_an_order_already_is_sorted),
-        test_with_memory(elements_may_have_any_size),
-        test_with_memory(without_memory_the_array_is_as_it_was),
-        test_with_memory(a_sort_is_finished_also_in_a_pool_that_is_stopped),
-        test_with_memory(what_cannot_be_sorted_is_refused),
-        cmocka_unit_test(without_a_pool_the_common_one_is_taken), /* which keeps memory */
-    };
-
-    test_memory_install();
     test_random_init(&randomness);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }
