@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* GEN-02, FACT-01, EXS-11, REX-01 */
-static void what_cannot_be_made_is_refused(void **state)
+TEST(what_cannot_be_made_is_refused)
 {
     rota_executor *made = NULL;
 
@@ -32,7 +32,7 @@ static void runs_three(rota_executor *made)
 }
 
 /* EXS-01, EXS-04, EXS-08 */
-static void each_kind_runs_its_tasks(void **state)
+TEST(each_kind_runs_its_tasks)
 {
     rota_executor *made;
 
@@ -47,7 +47,7 @@ static void each_kind_runs_its_tasks(void **state)
 }
 
 /* FACT-01 */
-static void a_fixed_pool_has_so_many_threads_and_a_queue_without_a_bound(void **state)
+TEST(a_fixed_pool_has_so_many_threads_and_a_queue_without_a_bound)
 {
     rota_executor *made;
     test_gate gate;
@@ -90,7 +90,7 @@ static void *note_and_end_thread(void *arg)
 }
 
 /* FACT-03: also if a task ends the thread. */
-static void a_single_thread_runs_one_at_a_time_in_the_order_of_submission(void **state)
+TEST(a_single_thread_runs_one_at_a_time_in_the_order_of_submission)
 {
     enum { COUNT = 200 };
     rota_executor *made;
@@ -114,7 +114,7 @@ static void a_single_thread_runs_one_at_a_time_in_the_order_of_submission(void *
 /* -- Cached ------------------------------------------------------------------------------- */
 
 /* FACT-02 */
-static void a_cached_pool_starts_every_task_at_once_and_uses_its_threads_again(void **state)
+TEST(a_cached_pool_starts_every_task_at_once_and_uses_its_threads_again)
 {
     rota_executor *made;
     test_gate gate, again;
@@ -141,7 +141,7 @@ static void count_start(void *ctx)
     atomic_fetch_add((atomic_uint *)ctx, 1);
 }
 
-static void each_task_has_a_new_thread(void **state)
+TEST(each_task_has_a_new_thread)
 {
     atomic_uint starts = 0, runs = 0;
     const rota_threads threads = {.on_start = count_start, .ctx = &starts};
@@ -157,7 +157,7 @@ static void each_task_has_a_new_thread(void **state)
     assert_int_equal(runs, 20);
 }
 
-static void tasks_of_a_thread_each_run_at_once_and_can_be_cancelled(void **state)
+TEST(tasks_of_a_thread_each_run_at_once_and_can_be_cancelled)
 {
     rota_future *futures[8];
     rota_executor *made;
@@ -194,24 +194,7 @@ static void exit_while_tasks_run(void *arg)
 }
 
 /* FACT-11 */
-static void the_end_of_the_process_waits_for_no_thread(void **state)
+TEST(the_end_of_the_process_waits_for_no_thread)
 {
     assert_int_equal(test_in_child(exit_while_tasks_run, NULL), 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_cannot_be_made_is_refused),
-        test_with_memory(each_kind_runs_its_tasks),
-        test_with_memory(a_fixed_pool_has_so_many_threads_and_a_queue_without_a_bound),
-        test_with_memory(a_single_thread_runs_one_at_a_time_in_the_order_of_submission),
-        test_with_memory(a_cached_pool_starts_every_task_at_once_and_uses_its_threads_again),
-        test_with_memory(each_task_has_a_new_thread),
-        test_with_memory(tasks_of_a_thread_each_run_at_once_and_can_be_cancelled),
-        test_with_memory(the_end_of_the_process_waits_for_no_thread),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

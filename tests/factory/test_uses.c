@@ -24,7 +24,7 @@ static void *answer_it(void *arg)
 }
 
 /* USE-01: as many at once as there are threads; all others wait for their turn. */
-static void a_fixed_pool_answers_requests(void **state)
+TEST(a_fixed_pool_answers_requests)
 {
     static struct request requests[REQUESTS];
     static rota_future *answers[REQUESTS];
@@ -58,7 +58,7 @@ struct jobs {
 };
 
 /* USE-02: the first report is at three in the morning, it is five in the afternoon now. */
-static void a_scheduled_pool_does_background_jobs(void **state)
+TEST_WITH(test_virtual_time, a_scheduled_pool_does_background_jobs)
 {
     const rota_ns until_three = ROTA_HOURS(10);
     struct jobs jobs = {0, 0, 0};
@@ -96,7 +96,7 @@ static void a_scheduled_pool_does_background_jobs(void **state)
 enum { ORDERS = 20 };
 
 /* USE-03: the stock does not wait for the mail, and whoever orders for neither. */
-static void a_cached_pool_sees_to_what_nobody_waits_for(void **state)
+TEST(a_cached_pool_sees_to_what_nobody_waits_for)
 {
     atomic_uint in_stock = 0;
     rota_executor *pool;
@@ -161,7 +161,7 @@ static rota_future *start_heart(struct heart *heart, rota_executor **sched)
 }
 
 /* USE-04: it counts them, and tells when there are too many; the series goes on. */
-static void a_heart_that_deals_with_failures_goes_on(void **state)
+TEST_WITH(test_virtual_time, a_heart_that_deals_with_failures_goes_on)
 {
     struct heart heart = {.is_down = false};
     rota_executor *sched;
@@ -183,7 +183,7 @@ static void a_heart_that_deals_with_failures_goes_on(void **state)
 }
 
 /* USE-04: else it is the last beat. */
-static void a_heart_that_fails_stops(void **state)
+TEST_WITH(test_virtual_time, a_heart_that_fails_stops)
 {
     struct heart heart = {.passes_it_on = true};
     rota_executor *sched;
@@ -216,7 +216,7 @@ static size_t close_gracefully(rota_executor *pool, rota_ns grace)
 }
 
 /* USE-05 */
-static void who_stops_is_told_how_many_were_dropped(void **state)
+TEST(who_stops_is_told_how_many_were_dropped)
 {
     enum { QUEUED = 7 };
     test_probe probe = {.error = 0};
@@ -236,7 +236,7 @@ static void who_stops_is_told_how_many_were_dropped(void **state)
 }
 
 /* USE-05: in time, nothing is. */
-static void who_stops_in_time_drops_nothing(void **state)
+TEST(who_stops_in_time_drops_nothing)
 {
     atomic_uint runs = 0;
     rota_executor *pool;
@@ -272,7 +272,7 @@ static void comes_to(rota_pool_options options, unsigned tasks, unsigned threads
 }
 
 /* USE-07: a bound or none, as many threads always or as many as are needed. */
-static void how_many_wait_and_how_many_work_is_a_choice(void **state)
+TEST(how_many_wait_and_how_many_work_is_a_choice)
 {
     comes_to((rota_pool_options){.core_threads = CORE}, MANY, CORE, MANY - CORE);
     comes_to((rota_pool_options){.core_threads = CORE, .queue = test_array(ROOM)}, CORE + ROOM,
@@ -285,13 +285,13 @@ static void how_many_wait_and_how_many_work_is_a_choice(void **state)
 }
 
 /* USE-07: the queue first, as above, or a thread first: nobody waits in a hand-off queue. */
-static void a_new_thread_or_the_queue_first_is_a_choice(void **state)
+TEST(a_new_thread_or_the_queue_first_is_a_choice)
 {
     comes_to((rota_pool_options){.max_threads = MORE, .queue = test_handoff()}, MORE, MORE, 0);
 }
 
 /* USE-07: one more than there is room for. */
-static void what_happens_when_it_is_full_is_a_choice(void **state)
+TEST(what_happens_when_it_is_full_is_a_choice)
 {
     static const struct {
         rota_reject *on_reject;
@@ -318,23 +318,4 @@ static void what_happens_when_it_is_full_is_a_choice(void **state)
         assert_ok(rota_close(pool));
         assert_int_equal(queued.discards, choices[i].on_reject == rota_reject_discard_oldest);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_fixed_pool_answers_requests),
-        test_with_clock(a_scheduled_pool_does_background_jobs),
-        test_with_memory(a_cached_pool_sees_to_what_nobody_waits_for),
-        test_with_clock(a_heart_that_deals_with_failures_goes_on),
-        test_with_clock(a_heart_that_fails_stops),
-        test_with_memory(who_stops_is_told_how_many_were_dropped),
-        test_with_memory(who_stops_in_time_drops_nothing),
-        test_with_memory(how_many_wait_and_how_many_work_is_a_choice),
-        test_with_memory(a_new_thread_or_the_queue_first_is_a_choice),
-        test_with_memory(what_happens_when_it_is_full_is_a_choice),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
