@@ -34,7 +34,7 @@ static int clean_up(void **state)
     return rota_close(executor) == ROTA_OK ? test_timer_clock_after(state) : -1;
 }
 
-#define with_attempts(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
 
 static size_t timers(void)
 {
@@ -98,7 +98,7 @@ static void run_attempt(int error)
 /* -- Attempts ----------------------------------------------------------------------------- */
 
 /* The first succeeds, and there is no other. */
-static void one_attempt_that_succeeds_is_enough(void **state)
+TEST(one_attempt_that_succeeds_is_enough)
 {
     retry((rota_retry_options){.attempts = 5, .first_delay = FIRST});
     assert_int_equal(test_manual_count(manual), 1);
@@ -112,7 +112,7 @@ static void one_attempt_that_succeeds_is_enough(void **state)
 }
 
 /* Each delay is twice the one before it, up to the last attempt, as which it ends. */
-static void the_delays_are_doubled(void **state)
+TEST(the_delays_are_doubled)
 {
     retry((rota_retry_options){.attempts = 4, .first_delay = FIRST});
     for (int i = 0; i < 3; i++) {
@@ -128,7 +128,7 @@ static void the_delays_are_doubled(void **state)
 }
 
 /* Any factor, also one that is no whole number; and a cap. */
-static void the_delays_have_a_factor_and_a_cap(void **state)
+TEST(the_delays_have_a_factor_and_a_cap)
 {
     static const int seconds[] = {10, 15, 22, 25, 25};
 
@@ -143,7 +143,7 @@ static void the_delays_have_a_factor_and_a_cap(void **state)
 }
 
 /* The smallest there is. */
-static void a_cap_may_be_a_nanosecond(void **state)
+TEST(a_cap_may_be_a_nanosecond)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = 1, .factor = 5, .cap = 1});
     for (int i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ static void a_cap_may_be_a_nanosecond(void **state)
 }
 
 /* Delays that would grow beyond all bounds are held. */
-static void huge_delays_do_not_overflow(void **state)
+TEST(huge_delays_do_not_overflow)
 {
     retry((rota_retry_options){.attempts = 100, .first_delay = ROTA_HOURS(24), .factor = 1e300});
     for (int i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ static void huge_delays_do_not_overflow(void **state)
 }
 
 /* No delay: at once, through the timer. */
-static void without_a_delay_it_is_tried_at_once(void **state)
+TEST(without_a_delay_it_is_tried_at_once)
 {
     retry((rota_retry_options){.attempts = 50});
     for (int i = 0; i < 49; i++) {
@@ -181,7 +181,7 @@ static void without_a_delay_it_is_tried_at_once(void **state)
 }
 
 /* A delay is shortened by a random part of it: never longer, and not always the same. */
-static void jitter_shortens_delays(void **state)
+TEST(jitter_shortens_delays)
 {
     enum { ATTEMPTS = 64 };
     unsigned early = 0;
@@ -200,7 +200,7 @@ static void jitter_shortens_delays(void **state)
 }
 
 /* By a tenth at most. */
-static void a_little_jitter_shortens_a_little(void **state)
+TEST(a_little_jitter_shortens_a_little)
 {
     retry((rota_retry_options){.attempts = 33, .first_delay = FIRST, .factor = 1, .jitter = 0.1});
     for (int i = 0; i < 32; i++) {
@@ -222,7 +222,7 @@ static bool below_three(int code, void *ctx)
 }
 
 /* It ends with the first code that is not worth another attempt. */
-static void it_ends_when_it_is_not_worth_it(void **state)
+TEST(it_ends_when_it_is_not_worth_it)
 {
     retry((rota_retry_options){.attempts = 9, .retries = below_three, .ctx = &probe});
     for (int code = 1; code < 3; code++) {
@@ -241,7 +241,7 @@ static bool must_not_be_asked(int code, void *ctx)
 }
 
 /* Nobody is asked about the last attempt, or one that succeeded. */
-static void the_last_attempt_is_not_asked_about(void **state)
+TEST(the_last_attempt_is_not_asked_about)
 {
     retry((rota_retry_options){.attempts = 1, .retries = must_not_be_asked});
     run_attempt(7);
@@ -255,7 +255,7 @@ static void the_last_attempt_is_not_asked_about(void **state)
 /* -- The value ---------------------------------------------------------------------------- */
 
 /* OWN-06: the value of the attempt lives as long as the future of all of them. */
-static void the_value_is_freed_with_it(void **state)
+TEST(the_value_is_freed_with_it)
 {
     retry((rota_retry_options){.attempts = 2});
     run_attempt(1);
@@ -269,7 +269,7 @@ static void the_value_is_freed_with_it(void **state)
 }
 
 /* COMP-27: nobody holds it: it goes on. */
-static void nobody_needs_to_hold_it(void **state)
+TEST(nobody_needs_to_hold_it)
 {
     retry((rota_retry_options){.attempts = 2, .first_delay = FIRST});
     rota_future_unref(out);
@@ -284,7 +284,7 @@ static void nobody_needs_to_hold_it(void **state)
 /* -- Ended in every phase ----------------------------------------------------------------- */
 
 /* Before the first has begun: it is taken back, and the argument discarded, once. */
-static void cancelled_before_the_first(void **state)
+TEST(cancelled_before_the_first)
 {
     retry((rota_retry_options){.attempts = 3});
     assert_true(rota_future_cancel(out));
@@ -306,7 +306,7 @@ static void sleep_until_interrupted(void *arg)
 }
 
 /* While one runs: that is interrupted, and there is no other, whatever it returns. */
-static void cancelled_while_one_runs(void **state)
+TEST(cancelled_while_one_runs)
 {
     for (int fails = 0; fails < 2; fails++) {
         probe = (test_probe){.during = sleep_until_interrupted, .error = fails};
@@ -327,7 +327,7 @@ static void cancelled_while_one_runs(void **state)
 }
 
 /* Between two: the timer goes, and there is no other. */
-static void cancelled_between_two(void **state)
+TEST(cancelled_between_two)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
     run_attempt(1);
@@ -342,7 +342,7 @@ static void cancelled_between_two(void **state)
 }
 
 /* With the second queued: that is taken back; the argument was used, and is not discarded. */
-static void cancelled_before_the_second(void **state)
+TEST(cancelled_before_the_second)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
     run_attempt(1);
@@ -355,7 +355,7 @@ static void cancelled_before_the_second(void **state)
 }
 
 /* COMP-18: completed by hand is ended, too. */
-static void completed_by_hand(void **state)
+TEST(completed_by_hand)
 {
     retry((rota_retry_options){.attempts = 3});
     test_end(out, TEST_SUCCEEDS, &executor);
@@ -371,7 +371,7 @@ static void cancel_all(void *arg)
 }
 
 /* Inside its own attempt. */
-static void cancelled_by_an_attempt(void **state)
+TEST(cancelled_by_an_attempt)
 {
     probe.during = cancel_all;
     retry((rota_retry_options){.attempts = 3});
@@ -389,7 +389,7 @@ static void cancel_as_it_is_taken(size_t nth, void *arg)
 }
 
 /* again.Y2: as the executor takes the second, before it is known to be under way: it does not run. */
-static void cancelled_as_the_second_is_submitted(void **state)
+TEST(cancelled_as_the_second_is_submitted)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
     test_manual_on_taken(manual, cancel_as_it_is_taken, NULL);
@@ -409,7 +409,7 @@ static bool cancel_and_go_on(int code, void *ctx)
 }
 
 /* again.Y2: by who is asked, just before the timer is set: that goes as well. */
-static void cancelled_by_who_is_asked(void **state)
+TEST(cancelled_by_who_is_asked)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST, .retries = cancel_and_go_on});
     run_attempt(1);
@@ -421,7 +421,7 @@ static void cancelled_by_who_is_asked(void **state)
 /* -- Executors that refuse and drop ------------------------------------------------------- */
 
 /* OWN-05: refused at first it is not begun, and the argument is the caller's. */
-static void the_first_can_be_refused(void **state)
+TEST(the_first_can_be_refused)
 {
     rota_call call = test_probe_call(&probe);
     rota_retry_options options = {.attempts = 3};
@@ -435,7 +435,7 @@ static void the_first_can_be_refused(void **state)
 }
 
 /* COMP-09: refused later it fails with that status. */
-static void the_second_can_be_refused(void **state)
+TEST(the_second_can_be_refused)
 {
     retry((rota_retry_options){.attempts = 3, .first_delay = FIRST});
     run_attempt(1);
@@ -447,7 +447,7 @@ static void the_second_can_be_refused(void **state)
 }
 
 /* OWN-20: an attempt that the executor drops unrun is cancelled, and all of it. */
-static void an_attempt_can_be_dropped(void **state)
+TEST(an_attempt_can_be_dropped)
 {
     retry((rota_retry_options){.attempts = 3});
     test_manual_discard(manual, 0);
@@ -457,7 +457,7 @@ static void an_attempt_can_be_dropped(void **state)
 }
 
 /* An executor that runs it at once. */
-static void it_can_be_run_at_once(void **state)
+TEST(it_can_be_run_at_once)
 {
     rota_executor *direct;
     rota_call call = test_probe_call(&probe);
@@ -476,7 +476,7 @@ static void it_can_be_run_at_once(void **state)
 /* -- Hedges ------------------------------------------------------------------------------- */
 
 /* Done in time: once. */
-static void a_hedge_in_time_runs_once(void **state)
+TEST(a_hedge_in_time_runs_once)
 {
     for (int code = 0; code < 2; code++) {
         hedge();
@@ -506,7 +506,7 @@ static void make_it_two(void)
 }
 
 /* Late: whichever succeeds first is it, and the other is cancelled. */
-static void the_first_that_succeeds_is_it(void **state)
+TEST(the_first_that_succeeds_is_it)
 {
     for (size_t which = 0; which < 2; which++) {
         make_it_two();
@@ -522,7 +522,7 @@ static void the_first_that_succeeds_is_it(void **state)
 }
 
 /* One fails: the other is waited for; it ends as the last that fails, or the one that succeeds. */
-static void a_failure_waits_for_the_other(void **state)
+TEST(a_failure_waits_for_the_other)
 {
     for (int code = 0; code < 2; code++) {
         make_it_two();
@@ -548,7 +548,7 @@ static void sleep_first(void *arg)
 }
 
 /* The slower one is interrupted where it runs. */
-static void the_slower_one_is_interrupted(void **state)
+TEST(the_slower_one_is_interrupted)
 {
     probe.during = sleep_first;
     make_it_two();
@@ -562,7 +562,7 @@ static void the_slower_one_is_interrupted(void **state)
 }
 
 /* Cancelled: both are, and neither runs; or the timer is. */
-static void a_hedge_can_be_cancelled(void **state)
+TEST(a_hedge_can_be_cancelled)
 {
     hedge();
     assert_true(rota_future_cancel(out));
@@ -578,7 +578,7 @@ static void a_hedge_can_be_cancelled(void **state)
 }
 
 /* A second one that is refused is none; the first goes on. */
-static void a_hedge_can_do_without_the_second(void **state)
+TEST(a_hedge_can_do_without_the_second)
 {
     hedge();
     test_manual_refuse_after(manual, 0, ROTA_EFULL);
@@ -590,7 +590,7 @@ static void a_hedge_can_do_without_the_second(void **state)
 }
 
 /* GEN-04: without a delay there are two from the start. */
-static void a_hedge_without_a_delay(void **state)
+TEST(a_hedge_without_a_delay)
 {
     rota_call call = test_probe_call(&probe);
 
@@ -601,44 +601,4 @@ static void a_hedge_without_a_delay(void **state)
     test_has_ended(out, TEST_SUCCEEDS, &probe);
     settle();
     assert_int_equal(probe.runs, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_attempts(one_attempt_that_succeeds_is_enough),
-        with_attempts(the_delays_are_doubled),
-        with_attempts(the_delays_have_a_factor_and_a_cap),
-        with_attempts(a_cap_may_be_a_nanosecond),
-        with_attempts(huge_delays_do_not_overflow),
-        with_attempts(without_a_delay_it_is_tried_at_once),
-        with_attempts(jitter_shortens_delays),
-        with_attempts(a_little_jitter_shortens_a_little),
-        with_attempts(it_ends_when_it_is_not_worth_it),
-        with_attempts(the_last_attempt_is_not_asked_about),
-        with_attempts(the_value_is_freed_with_it),
-        with_attempts(nobody_needs_to_hold_it),
-        with_attempts(cancelled_before_the_first),
-        with_attempts(cancelled_while_one_runs),
-        with_attempts(cancelled_between_two),
-        with_attempts(cancelled_before_the_second),
-        with_attempts(completed_by_hand),
-        with_attempts(cancelled_by_an_attempt),
-        with_attempts(cancelled_as_the_second_is_submitted),
-        with_attempts(cancelled_by_who_is_asked),
-        with_attempts(the_first_can_be_refused),
-        with_attempts(the_second_can_be_refused),
-        with_attempts(an_attempt_can_be_dropped),
-        with_attempts(it_can_be_run_at_once),
-        with_attempts(a_hedge_in_time_runs_once),
-        with_attempts(the_first_that_succeeds_is_it),
-        with_attempts(a_failure_waits_for_the_other),
-        with_attempts(the_slower_one_is_interrupted),
-        with_attempts(a_hedge_can_be_cancelled),
-        with_attempts(a_hedge_can_do_without_the_second),
-        with_attempts(a_hedge_without_a_delay),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

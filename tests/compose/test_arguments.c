@@ -68,13 +68,15 @@ static int clean_up(void **state)
     return is_untouched ? rota_close(executor) : -1;
 }
 
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
+
 #define refused(call) assert_status(call, ROTA_EINVAL)
 
 /*
  * COMP-28, GEN-02; CFT-83: ROTA_EINVAL from rota_then, rota_chain, rota_handle, rota_handle_chain,
  * rota_recover, rota_when_done, rota_copy.
  */
-static void steps_need_a_source_a_function_and_an_out(void **state)
+TEST(steps_need_a_source_a_function_and_an_out)
 {
     refused(rota_then(NULL, NULL, on_value, NULL, &out));
     refused(rota_then(source, NULL, NULL, NULL, &out));
@@ -98,7 +100,7 @@ static void steps_need_a_source_a_function_and_an_out(void **state)
 }
 
 /* COMP-28; CFT-83: ROTA_EINVAL from rota_both, rota_either. */
-static void both_and_either_need_two_sources(void **state)
+TEST(both_and_either_need_two_sources)
 {
     refused(rota_both(NULL, source, NULL, on_both, NULL, &out));
     refused(rota_both(source, NULL, NULL, on_both, NULL, &out));
@@ -111,7 +113,7 @@ static void both_and_either_need_two_sources(void **state)
 }
 
 /* COMP-28; CFT-83: each of several must be there. ROTA_EINVAL from rota_all_of, rota_any_of. */
-static void several_need_each_of_them(void **state)
+TEST(several_need_each_of_them)
 {
     rota_future *with_a_gap[] = {source, source, NULL};
 
@@ -126,7 +128,7 @@ static void several_need_each_of_them(void **state)
 }
 
 /* GEN-02: ROTA_EINVAL from rota_timeout, rota_timeout_value, rota_delayed. */
-static void time_needs_something_to_wait_for(void **state)
+TEST(time_needs_something_to_wait_for)
 {
     rota_executor *delayed = NULL;
 
@@ -140,7 +142,7 @@ static void time_needs_something_to_wait_for(void **state)
 }
 
 /* GEN-02 */
-static void looking_at_nothing_is_allowed(void **state)
+TEST(looking_at_nothing_is_allowed)
 {
     assert_int_equal(rota_future_dependents(NULL), 0);
     assert_null(rota_future_get_now(NULL, NULL));
@@ -148,7 +150,7 @@ static void looking_at_nothing_is_allowed(void **state)
 }
 
 /* GEN-02: ROTA_EINVAL from rota_retry, also for options that cannot be. */
-static void retry_needs_options_that_can_be(void **state)
+TEST(retry_needs_options_that_can_be)
 {
     const rota_call call = {.fn = work};
     const rota_call no_call = {.arg = NULL};
@@ -174,7 +176,7 @@ static void retry_needs_options_that_can_be(void **state)
 }
 
 /* GEN-02: ROTA_EINVAL from rota_hedge. */
-static void hedge_needs_a_call(void **state)
+TEST(hedge_needs_a_call)
 {
     const rota_call call = {.fn = work};
     const rota_call no_call = {.arg = NULL};
@@ -183,21 +185,4 @@ static void hedge_needs_a_call(void **state)
     refused(rota_hedge(executor, NULL, 1, &out));
     refused(rota_hedge(executor, &no_call, 1, &out));
     refused(rota_hedge(executor, &call, 1, NULL));
-}
-
-#define with_source(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_source(steps_need_a_source_a_function_and_an_out),
-        with_source(both_and_either_need_two_sources),
-        with_source(several_need_each_of_them),
-        with_source(time_needs_something_to_wait_for),
-        with_source(looking_at_nothing_is_allowed),
-        with_source(retry_needs_options_that_can_be),
-        with_source(hedge_needs_a_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void *end_pool(void *value, void *arg)
     return value;
 }
 
-static void a_pool_is_not_freed_by_a_step_inside_of_it(void **state)
+TEST(a_pool_is_not_freed_by_a_step_inside_of_it)
 {
     struct visit visit;
 
@@ -67,7 +67,7 @@ static void complete(void *source)
 }
 
 /* GEN-14: the close would wait for a guest that never leaves. */
-static void who_ends_its_thread_there_has_left(void **state)
+TEST(who_ends_its_thread_there_has_left)
 {
     struct visit visit;
 
@@ -80,7 +80,7 @@ static void who_ends_its_thread_there_has_left(void **state)
 }
 
 /* GEN-14: without an executor, on the thread that completes the source. */
-static void a_step_that_ends_its_thread_has_failed_and_leaves_nothing(void **state)
+TEST(a_step_that_ends_its_thread_has_failed_and_leaves_nothing)
 {
     rota_future *source = test_promise(), *out;
 
@@ -98,7 +98,7 @@ static void *end_this_thread(void *arg)
 }
 
 /* The thread is the process's timer, which passes the task on, and which goes on with another. */
-static void a_delayed_task_that_ends_the_timer_s_thread_has_arrived(void **state)
+TEST(a_delayed_task_that_ends_the_timer_s_thread_has_arrived)
 {
     struct visit visit;
     rota_executor *delayed;
@@ -123,7 +123,7 @@ static void *fail_then_end_the_thread(void *arg)
     return (*tries)++ == 0 ? rota_fail(7) : end_this_thread(NULL);
 }
 
-static void a_try_that_ends_the_timer_s_thread_has_failed(void **state)
+TEST(a_try_that_ends_the_timer_s_thread_has_failed)
 {
     struct visit visit;
     int tries = 0;
@@ -141,18 +141,4 @@ static void a_try_that_ends_the_timer_s_thread_has_failed(void **state)
     test_gate_open(&visit.gate);
     end(&visit);
     rota__timer_end(ROTA_FOREVER);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_pool_is_not_freed_by_a_step_inside_of_it),
-        test_with_memory(who_ends_its_thread_there_has_left),
-        test_with_memory(a_step_that_ends_its_thread_has_failed_and_leaves_nothing),
-        test_with_memory(a_delayed_task_that_ends_the_timer_s_thread_has_arrived),
-        test_with_memory(a_try_that_ends_the_timer_s_thread_has_failed),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

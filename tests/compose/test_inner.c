@@ -68,7 +68,7 @@ static void end_inner(bool is_handle, test_ending ending, bool is_done_before)
 }
 
 /* COMP-12, COMP-13; CFT-65, 71, 73, RCF-08, RCF-09: in every way, before the step and after. */
-static void it_ends_as_the_inner_one(void **state)
+TEST(it_ends_as_the_inner_one)
 {
     for (int ending = 0; ending < TEST_ENDINGS; ending++) {
         for (int i = 0; i < 4; i++)
@@ -77,7 +77,7 @@ static void it_ends_as_the_inner_one(void **state)
 }
 
 /* COMP-12: also where an executor runs the step, and the inner one is pending. */
-static void it_ends_as_the_inner_one_after_an_executor(void **state)
+TEST(it_ends_as_the_inner_one_after_an_executor)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
         rota_executor *executor;
@@ -99,7 +99,7 @@ static void it_ends_as_the_inner_one_after_an_executor(void **state)
 }
 
 /* COMP-12: a pool is done with the step, and has nothing to do with what the future waits for next. */
-static void it_ends_as_the_inner_one_after_a_pool_of_any_kind(void **state)
+TEST(it_ends_as_the_inner_one_after_a_pool_of_any_kind)
 {
     int (*const make[])(unsigned, rota_executor **) = {rota_fixed_pool, rota_scheduled_pool,
                                                        rota_work_stealing_pool};
@@ -134,7 +134,7 @@ static void count_failure(rota_future *future, void *arg)
     calls += rota_future_error(future) == TEST_CODE;
 }
 
-static void a_failure_of_the_inner_one_is_seen_behind_it(void **state)
+TEST(a_failure_of_the_inner_one_is_seen_behind_it)
 {
     rota_future *source = test_done(TEST_SUCCEEDS, NULL);
     rota_future *inner;
@@ -155,7 +155,7 @@ static void a_failure_of_the_inner_one_is_seen_behind_it(void **state)
 /* -- Strange gifts ------------------------------------------------------------------------ */
 
 /* COMP-12: none. */
-static void no_future_is_a_failure(void **state)
+TEST(no_future_is_a_failure)
 {
     for (int i = 0; i < 2; i++) {
         rota_future *source = test_promise();
@@ -175,7 +175,7 @@ static rota_future *fail_and_give(void *source_value, void *inner)
 
 /* CFT-67: a step that says that it has failed has failed, whatever it gives: nothing, a future that
    is done in any way, or one that is not. */
-static void a_step_that_fails_has_failed(void **state)
+TEST(a_step_that_fails_has_failed)
 {
     for (int i = 0; i < 2 + TEST_ENDINGS; i++) {
         rota_future *source = test_done(TEST_SUCCEEDS, NULL);
@@ -198,7 +198,7 @@ static rota_future *give_itself(void *source_value, void *self)
 }
 
 /* It cannot wait for itself. */
-static void to_give_itself_is_a_failure(void **state)
+TEST(to_give_itself_is_a_failure)
 {
     rota_future *source = test_promise();
     rota_future *out;
@@ -211,7 +211,7 @@ static void to_give_itself_is_a_failure(void **state)
 }
 
 /* It may give its own source. */
-static void it_can_end_as_its_source(void **state)
+TEST(it_can_end_as_its_source)
 {
     rota_future *source = test_promise();
     rota_future *out = chain_to(false, NULL, source, rota_future_ref(source));
@@ -223,7 +223,7 @@ static void it_can_end_as_its_source(void **state)
 }
 
 /* OWN-20: a promise that nobody can complete is cancelled; waiting for it is not holding it. */
-static void a_promise_that_nobody_holds_is_cancelled(void **state)
+TEST(a_promise_that_nobody_holds_is_cancelled)
 {
     for (int i = 0; i < 2; i++) {
         rota_future *source = test_promise();
@@ -236,7 +236,7 @@ static void a_promise_that_nobody_holds_is_cancelled(void **state)
 }
 
 /* OWN-20: so is one that is let go of later. */
-static void a_promise_that_is_let_go_of_later_is_cancelled(void **state)
+TEST(a_promise_that_is_let_go_of_later_is_cancelled)
 {
     rota_future *source = test_done(TEST_SUCCEEDS, NULL);
     rota_future *inner = test_promise();
@@ -250,7 +250,7 @@ static void a_promise_that_is_let_go_of_later_is_cancelled(void **state)
 }
 
 /* A future that a step gave can be a chain, too. */
-static void chains_can_be_nested(void **state)
+TEST(chains_can_be_nested)
 {
     rota_future *source = test_promise();
     rota_future *last = test_promise();
@@ -269,7 +269,7 @@ static void chains_can_be_nested(void **state)
 /* -- Ended while it waits ----------------------------------------------------------------- */
 
 /* COMP-18, COMP-26: while it waits for the inner one it is ended by hand, and leaves that at once. */
-static void it_withdraws_from_the_inner_one(void **state)
+TEST(it_withdraws_from_the_inner_one)
 {
     for (int ending = 0; ending < TEST_ENDINGS; ending++) {
         rota_future *source = test_done(TEST_SUCCEEDS, NULL);
@@ -294,7 +294,7 @@ static rota_future *end_self_and_give(void *self, void *inner)
 }
 
 /* COMP-18: ended inside its own step; what that gives is let go of. */
-static void it_can_be_ended_inside_its_step(void **state)
+TEST(it_can_be_ended_inside_its_step)
 {
     rota_future *source = test_promise();
     rota_future *inner = test_promise();
@@ -310,7 +310,7 @@ static void it_can_be_ended_inside_its_step(void **state)
 }
 
 /* COMP-27: nobody holds it: it goes when the inner one has ended. */
-static void nobody_needs_to_hold_it(void **state)
+TEST(nobody_needs_to_hold_it)
 {
     rota_future *source = test_promise();
     rota_future *inner = test_promise();
@@ -321,27 +321,4 @@ static void nobody_needs_to_hold_it(void **state)
     assert_int_equal(rota_future_dependents(inner), 1);
     test_end(inner, TEST_SUCCEEDS, NULL);
     rota_future_unref(inner);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(it_ends_as_the_inner_one),
-        test_with_memory(it_ends_as_the_inner_one_after_an_executor),
-        test_with_memory(it_ends_as_the_inner_one_after_a_pool_of_any_kind),
-        test_with_memory(a_failure_of_the_inner_one_is_seen_behind_it),
-        test_with_memory(no_future_is_a_failure),
-        test_with_memory(a_step_that_fails_has_failed),
-        test_with_memory(to_give_itself_is_a_failure),
-        test_with_memory(it_can_end_as_its_source),
-        test_with_memory(a_promise_that_nobody_holds_is_cancelled),
-        test_with_memory(a_promise_that_is_let_go_of_later_is_cancelled),
-        test_with_memory(chains_can_be_nested),
-        test_with_memory(it_withdraws_from_the_inner_one),
-        test_with_memory(it_can_be_ended_inside_its_step),
-        test_with_memory(nobody_needs_to_hold_it),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,13 +103,13 @@ static void complete_chain(void *arg)
 }
 
 /* COMP-24 */
-static void a_long_chain_is_run_in_a_loop(void **state)
+TEST(a_long_chain_is_run_in_a_loop)
 {
     test_on_small_stack(complete_chain, NULL);
 }
 
 /* COMP-24: also by an executor of one's own that runs each step at once, */
-static void a_long_chain_is_run_in_a_loop_by_an_executor_that_runs_at_once(void **state)
+TEST(a_long_chain_is_run_in_a_loop_by_an_executor_that_runs_at_once)
 {
     const rota_executor_ops ops = {.execute = run_here};
 
@@ -120,7 +120,7 @@ static void a_long_chain_is_run_in_a_loop_by_an_executor_that_runs_at_once(void 
 }
 
 /* and by a pool whose caller runs what it rejects. */
-static void a_long_chain_is_run_in_a_loop_by_a_pool_that_rejects(void **state)
+TEST(a_long_chain_is_run_in_a_loop_by_a_pool_that_rejects)
 {
     rota_queue *queue;
     test_gate gate;
@@ -152,7 +152,7 @@ static void pass_along_chain(void *ending)
 }
 
 /* COMP-24, COMP-06 */
-static void an_end_is_passed_along_in_a_loop(void **state)
+TEST(an_end_is_passed_along_in_a_loop)
 {
     for (test_ending ending = TEST_FAILS; ending < TEST_ENDINGS; ending++)
         test_on_small_stack(pass_along_chain, &ending);
@@ -168,7 +168,7 @@ static void let_go_of_chain(void *arg)
 }
 
 /* OWN-20, COMP-24: a chain that nobody holds goes when its promise does. */
-static void a_long_chain_is_let_go_of_in_a_loop(void **state)
+TEST(a_long_chain_is_let_go_of_in_a_loop)
 {
     test_on_small_stack(let_go_of_chain, NULL);
 }
@@ -190,7 +190,7 @@ static void fan_out(void *arg)
 }
 
 /* COMP-24 */
-static void a_wide_fan_out_is_run_in_a_loop(void **state)
+TEST(a_wide_fan_out_is_run_in_a_loop)
 {
     test_on_small_stack(fan_out, NULL);
 }
@@ -221,7 +221,7 @@ static void nest(void *arg)
 }
 
 /* COMP-24, COMP-12: chains that wait for one another. */
-static void inner_futures_end_in_a_loop(void **state)
+TEST(inner_futures_end_in_a_loop)
 {
     test_on_small_stack(nest, NULL);
 }
@@ -244,7 +244,7 @@ static void wide_all(void *arg)
 }
 
 /* COMP-16 */
-static void all_of_a_million(void **state)
+TEST(all_of_a_million)
 {
     test_on_small_stack(wide_all, NULL);
 }
@@ -268,7 +268,7 @@ static int link_mixed(rota_future *last, rota_future **next)
 }
 
 /* CFT-100: the tail is the head and the number of links, with dead ends beside. */
-static void mixed_links_are_counted(void **state)
+TEST(mixed_links_are_counted)
 {
     rota_future *source = test_promise();
 
@@ -318,28 +318,9 @@ static void cancel_seconds(void *arg)
 
 /* COMP-24: owners, each of the one before it, are cancelled in a loop; whichever of its sources
    that is. */
-static void a_chain_of_owners_is_cancelled_in_a_loop(void **state)
+TEST(a_chain_of_owners_is_cancelled_in_a_loop)
 {
     test_on_small_stack(cancel_copies, NULL);
     test_on_small_stack(cancel_firsts, NULL);
     test_on_small_stack(cancel_seconds, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_long_chain_is_run_in_a_loop),
-        test_with_memory(a_long_chain_is_run_in_a_loop_by_an_executor_that_runs_at_once),
-        test_with_memory(a_long_chain_is_run_in_a_loop_by_a_pool_that_rejects),
-        test_with_memory(an_end_is_passed_along_in_a_loop),
-        test_with_memory(a_long_chain_is_let_go_of_in_a_loop),
-        test_with_memory(a_wide_fan_out_is_run_in_a_loop),
-        test_with_memory(inner_futures_end_in_a_loop),
-        test_with_memory(all_of_a_million),
-        test_with_memory(mixed_links_are_counted),
-        test_with_memory(a_chain_of_owners_is_cancelled_in_a_loop),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

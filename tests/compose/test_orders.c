@@ -319,7 +319,7 @@ static void begin(struct story *story, int i)
 }
 
 /* COMP-18, COMP-26, COMP-27, OWN-20, OWN-06: three futures, made at any moment. */
-static void three_futures_in_every_order(void **state)
+TEST(three_futures_in_every_order)
 {
     for (enum graph graph = THEN; graph < GRAPHS; graph++) {
         struct story story = {.graph = graph, .futures = E};
@@ -332,7 +332,7 @@ static void three_futures_in_every_order(void **state)
 }
 
 /* The same: four futures, once they are made. */
-static void four_futures_in_every_order(void **state)
+TEST(four_futures_in_every_order)
 {
     for (enum graph graph = (enum graph)FIRST; graph < GRAPHS; graph++) {
         struct story story = {.graph = graph, .futures = FUTURES};
@@ -342,15 +342,4 @@ static void four_futures_in_every_order(void **state)
         tell(&story);
         assert_int_equal(stories, 65304);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(three_futures_in_every_order),
-        test_with_memory(four_futures_in_every_order),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

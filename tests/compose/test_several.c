@@ -119,7 +119,7 @@ static void try_both(const struct both_case *c)
 /* COMP-10; CFT-41, 43, 45, 46, 49 to 51: however they end, in either order, registered at three
    moments: nothing before both are done; a call with both values, or the end of the first, in
    their order, that did not succeed. */
-static void both_waits_for_both(void **state)
+TEST(both_waits_for_both)
 {
     for (int i = 0; i < TEST_ENDINGS * TEST_ENDINGS * 2 * 3; i++) {
         const struct both_case c = {{i % TEST_ENDINGS, i / TEST_ENDINGS % TEST_ENDINGS},
@@ -130,7 +130,7 @@ static void both_waits_for_both(void **state)
 }
 
 /* CFT-44, 48 */
-static void both_can_fail_itself(void **state)
+TEST(both_can_fail_itself)
 {
     rota_future *sources[2];
 
@@ -171,7 +171,7 @@ static void try_either(test_ending first_ends, test_ending second_ends, int firs
 
 /* COMP-11; CFT-53, 55, 57 to 59, 61, 62: it follows the first that ends, and is done with it; what
    becomes of the other changes nothing. */
-static void either_follows_the_first(void **state)
+TEST(either_follows_the_first)
 {
     for (int i = 0; i < TEST_ENDINGS * TEST_ENDINGS * 2; i++)
         try_either(i % TEST_ENDINGS, i / TEST_ENDINGS % TEST_ENDINGS,
@@ -179,7 +179,7 @@ static void either_follows_the_first(void **state)
 }
 
 /* CFT-56, 64 */
-static void either_can_fail_itself(void **state)
+TEST(either_can_fail_itself)
 {
     rota_future *sources[2];
 
@@ -196,7 +196,7 @@ static void either_can_fail_itself(void **state)
 /* -- With an executor --------------------------------------------------------------------- */
 
 /* COMP-08: both and either go through it, once. */
-static void an_executor_runs_both_and_either(void **state)
+TEST(an_executor_runs_both_and_either)
 {
     rota_executor *executor;
     test_manual *manual = test_executor_manual(&executor);
@@ -221,7 +221,7 @@ static void an_executor_runs_both_and_either(void **state)
 }
 
 /* COMP-09; CFT-84: refused when they are to run, not before. */
-static void a_refusal_fails_both_and_either(void **state)
+TEST(a_refusal_fails_both_and_either)
 {
     rota_executor *executor;
     test_manual *manual = test_executor_manual(&executor);
@@ -244,7 +244,7 @@ static void a_refusal_fails_both_and_either(void **state)
 }
 
 /* COMP-18: dropped, or completed by hand, in the executor's hands. */
-static void both_can_be_ended_in_a_queue(void **state)
+TEST(both_can_be_ended_in_a_queue)
 {
     rota_executor *executor;
     test_manual *manual = test_executor_manual(&executor);
@@ -269,7 +269,7 @@ static void both_can_be_ended_in_a_queue(void **state)
 /* -- All of them -------------------------------------------------------------------------- */
 
 /* COMP-16; CFT-74 */
-static void all_of_none_is_done(void **state)
+TEST(all_of_none_is_done)
 {
     rota_future *out = new_all(NULL, 0);
 
@@ -296,7 +296,7 @@ static void try_all(int count, bool backwards)
 }
 
 /* COMP-16; CFT-75, 76, RCF-04 */
-static void all_of_many_is_done_with_the_last(void **state)
+TEST(all_of_many_is_done_with_the_last)
 {
     for (int count = 1; count <= MANY; count++) {
         try_all(count, false);
@@ -305,7 +305,7 @@ static void all_of_many_is_done_with_the_last(void **state)
 }
 
 /* COMP-16: it ends as the first of them, in their order, that did not succeed, when all are done. */
-static void all_of_ends_as_the_first_that_did_not_succeed(void **state)
+TEST(all_of_ends_as_the_first_that_did_not_succeed)
 {
     for (int i = 1; i < TEST_ENDINGS * TEST_ENDINGS * TEST_ENDINGS; i++) {
         const test_ending endings[] = {i % TEST_ENDINGS, i / TEST_ENDINGS % TEST_ENDINGS,
@@ -328,7 +328,7 @@ static void all_of_ends_as_the_first_that_did_not_succeed(void **state)
 /* -- Any of them -------------------------------------------------------------------------- */
 
 /* COMP-17; CFT-78 */
-static void any_of_none_never_ends_by_itself(void **state)
+TEST(any_of_none_never_ends_by_itself)
 {
     rota_future *out = new_any(NULL, 0);
 
@@ -364,7 +364,7 @@ static void try_any(int count, int first, test_ending ending)
 }
 
 /* COMP-17; CFT-79, 81, 82, RCF-04: the first that ends, however it does, and leaves the others. */
-static void any_of_many_follows_the_first(void **state)
+TEST(any_of_many_follows_the_first)
 {
     for (int count = 1; count <= MANY; count++) {
         for (int first = 0; first < count; first++) {
@@ -377,7 +377,7 @@ static void any_of_many_follows_the_first(void **state)
 /* -- The same one twice ------------------------------------------------------------------- */
 
 /* COMP-10, COMP-11, COMP-16, COMP-17: one future may be several of the sources. */
-static void one_future_can_be_there_twice(void **state)
+TEST(one_future_can_be_there_twice)
 {
     for (int ending = 0; ending < TEST_ENDINGS; ending++) {
         rota_future *source = test_promise();
@@ -401,7 +401,7 @@ static void one_future_can_be_there_twice(void **state)
 /* -- Ended before its time ---------------------------------------------------------------- */
 
 /* COMP-18, COMP-26: whichever of these is ended by hand leaves all its sources at once. */
-static void it_withdraws_from_all_its_sources(void **state)
+TEST(it_withdraws_from_all_its_sources)
 {
     for (int i = 0; i < 4 * TEST_ENDINGS; i++) {
         rota_future *sources[3];
@@ -423,7 +423,7 @@ static void it_withdraws_from_all_its_sources(void **state)
 }
 
 /* COMP-18, COMP-26: also when one of them is done already. */
-static void it_withdraws_from_those_that_are_left(void **state)
+TEST(it_withdraws_from_those_that_are_left)
 {
     rota_future *sources[3];
 
@@ -439,7 +439,7 @@ static void it_withdraws_from_those_that_are_left(void **state)
 }
 
 /* OWN-20: promises that nobody holds are cancelled, and what follows from them; it pins them. */
-static void sources_that_nobody_holds_are_cancelled(void **state)
+TEST(sources_that_nobody_holds_are_cancelled)
 {
     rota_future *sources[3];
 
@@ -451,29 +451,4 @@ static void sources_that_nobody_holds_are_cancelled(void **state)
     }
     test_has_ended(out, TEST_CANCELLED, NULL);
     rota_future_unref(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(both_waits_for_both),
-        test_with_memory(both_can_fail_itself),
-        test_with_memory(either_follows_the_first),
-        test_with_memory(either_can_fail_itself),
-        test_with_memory(an_executor_runs_both_and_either),
-        test_with_memory(a_refusal_fails_both_and_either),
-        test_with_memory(both_can_be_ended_in_a_queue),
-        test_with_memory(all_of_none_is_done),
-        test_with_memory(all_of_many_is_done_with_the_last),
-        test_with_memory(all_of_ends_as_the_first_that_did_not_succeed),
-        test_with_memory(any_of_none_never_ends_by_itself),
-        test_with_memory(any_of_many_follows_the_first),
-        test_with_memory(one_future_can_be_there_twice),
-        test_with_memory(it_withdraws_from_all_its_sources),
-        test_with_memory(it_withdraws_from_those_that_are_left),
-        test_with_memory(sources_that_nobody_holds_are_cancelled),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

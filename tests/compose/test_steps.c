@@ -178,7 +178,7 @@ static void follow_here(const test_form *form, test_ending ending, bool is_late)
 
 /* COMP-06, COMP-07, COMP-12 to COMP-15, COMP-22; CFT-10, 11, 13 to 15, 18, 19, 29, 30, 33 to 35,
    37, 39, 65, 66, 68, 70, 71, 88, 89, RCF-03: each form, each end, before and after it. */
-static void each_form_follows_each_end(void **state)
+TEST(each_form_follows_each_end)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -189,7 +189,7 @@ static void each_form_follows_each_end(void **state)
 }
 
 /* COMP-01, CFT-02: NULL is a value, and is given and passed on as any other. */
-static void null_is_a_value(void **state)
+TEST(null_is_a_value)
 {
     for (int i = 0; i < FORMS; i++) {
         rota_future *source = test_done(TEST_SUCCEEDS, NULL);
@@ -228,7 +228,7 @@ static void fail_the_step(const test_form *form, test_ending ending, bool is_lat
 
 /* COMP-07, COMP-14, COMP-15; CFT-16, 21, 22, 32, 40, 56, 67: a step that fails leaves its source
    as it is; only a when_done after a source that did not succeed ends as that. */
-static void a_step_that_fails_fails_what_follows(void **state)
+TEST(a_step_that_fails_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -244,7 +244,7 @@ static void succeed(void *promise)
 }
 
 /* COMP-08: the step runs on the thread that completes the source, or on that which registers it. */
-static void it_runs_where_the_source_is_completed(void **state)
+TEST(it_runs_where_the_source_is_completed)
 {
     for (int i = 0; i < FORMS; i++) {
         rota_future *source = test_promise();
@@ -293,7 +293,7 @@ static void follow_there(const test_form *form, test_ending ending, bool is_late
 }
 
 /* COMP-08; CFT-106, 107, RCF-03: where there is a step, and only there, the executor is used. */
-static void each_form_goes_through_its_executor(void **state)
+TEST(each_form_goes_through_its_executor)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -326,7 +326,7 @@ static void fail_there(const test_form *form, test_ending ending)
 }
 
 /* COMP-07, COMP-08; CFT-106, 107: a step that fails on an executor is as one that fails here. */
-static void a_step_that_fails_there_fails_what_follows(void **state)
+TEST(a_step_that_fails_there_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++)
@@ -380,7 +380,7 @@ static void follow_refused(const test_form *form, test_ending ending, bool is_la
 
 /* COMP-09; CFT-84: the executor is asked once, when the step is to run; what follows has failed
    with its status, and the calls have succeeded. A when_done is called all the same. */
-static void a_refused_step_fails_what_follows(void **state)
+TEST(a_refused_step_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -391,7 +391,7 @@ static void a_refused_step_fails_what_follows(void **state)
 }
 
 /* OWN-20, REJ-08: an executor that drops the step unrun cancels what follows, and lets all go. */
-static void a_dropped_step_is_cancelled(void **state)
+TEST(a_dropped_step_is_cancelled)
 {
     for (int i = 0; i < FORMS; i++) {
         rota_executor *executor;
@@ -435,7 +435,7 @@ static void end_before_its_source(const test_form *form, test_ending ending)
 
 /* COMP-02, COMP-18, COMP-26, RCF-02: it keeps the end it was given, withdraws at once, and neither
    its step nor its executor is used. */
-static void what_was_ended_by_hand_stays_so(void **state)
+TEST(what_was_ended_by_hand_stays_so)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++)
@@ -444,7 +444,7 @@ static void what_was_ended_by_hand_stays_so(void **state)
 }
 
 /* COMP-18: also when its step is queued already, which is then not called. */
-static void a_step_that_is_queued_can_be_ended(void **state)
+TEST(a_step_that_is_queued_can_be_ended)
 {
     for (int i = 0; i < FORMS; i++) {
         for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -468,7 +468,7 @@ static void a_step_that_is_queued_can_be_ended(void **state)
 }
 
 /* COMP-02: true only from the call that cancelled it. */
-static void it_is_cancelled_once(void **state)
+TEST(it_is_cancelled_once)
 {
     rota_future *source = test_promise();
     rota_future *out;
@@ -487,7 +487,7 @@ static void it_is_cancelled_once(void **state)
 /* -- Nobody holds it ---------------------------------------------------------------------- */
 
 /* COMP-27, OWN-20: a step is called, though nobody holds what follows from it. */
-static void a_step_that_nobody_holds_is_called(void **state)
+TEST(a_step_that_nobody_holds_is_called)
 {
     for (int i = 0; i < FORMS; i++) {
         rota_future *source = test_promise();
@@ -503,7 +503,7 @@ static void a_step_that_nobody_holds_is_called(void **state)
 }
 
 /* OWN-20: a promise that its last holder lets go of is cancelled, and what follows from it. */
-static void a_promise_let_go_of_cancels_what_follows(void **state)
+TEST(a_promise_let_go_of_cancels_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
         rota_future *source = test_promise();
@@ -518,7 +518,7 @@ static void a_promise_let_go_of_cancels_what_follows(void **state)
 }
 
 /* A when_done needs no out: it is called all the same, however its source ends. */
-static void a_when_done_needs_no_out(void **state)
+TEST(a_when_done_needs_no_out)
 {
     for (int ending = 0; ending < TEST_ENDINGS; ending++) {
         rota_future *source = test_promise();
@@ -536,7 +536,7 @@ static void a_when_done_needs_no_out(void **state)
 /* -- Looking ------------------------------------------------------------------------------ */
 
 /* COMP-23; CFT-07 */
-static void dependents_are_counted(void **state)
+TEST(dependents_are_counted)
 {
     rota_future *source = test_promise();
     rota_future *outs[2];
@@ -555,7 +555,7 @@ static void dependents_are_counted(void **state)
 }
 
 /* COMP-25, INT-05: a thread that waits for what follows is woken; an interrupt ends its wait. */
-static void what_follows_can_be_waited_for(void **state)
+TEST(what_follows_can_be_waited_for)
 {
     rota_future *source = test_promise();
     rota_future *out;
@@ -574,7 +574,7 @@ static void what_follows_can_be_waited_for(void **state)
 }
 
 /* COMP-03: what follows from a task that an executor runs, on its thread. */
-static void what_follows_from_a_task(void **state)
+TEST(what_follows_from_a_task)
 {
     test_probe probe = {.error = TEST_CODE};
     rota_future *task_future;
@@ -588,30 +588,4 @@ static void what_follows_from_a_task(void **state)
     test_has_ended(out, TEST_SUCCEEDS, &returned);
     rota_future_unref(out);
     rota_future_unref(task_future);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(each_form_follows_each_end),
-        test_with_memory(null_is_a_value),
-        test_with_memory(a_step_that_fails_fails_what_follows),
-        test_with_memory(it_runs_where_the_source_is_completed),
-        test_with_memory(each_form_goes_through_its_executor),
-        test_with_memory(a_step_that_fails_there_fails_what_follows),
-        test_with_memory(a_refused_step_fails_what_follows),
-        test_with_memory(a_dropped_step_is_cancelled),
-        test_with_memory(what_was_ended_by_hand_stays_so),
-        test_with_memory(a_step_that_is_queued_can_be_ended),
-        test_with_memory(it_is_cancelled_once),
-        test_with_memory(a_step_that_nobody_holds_is_called),
-        test_with_memory(a_promise_let_go_of_cancels_what_follows),
-        test_with_memory(a_when_done_needs_no_out),
-        test_with_memory(dependents_are_counted),
-        test_with_memory(what_follows_can_be_waited_for),
-        test_with_memory(what_follows_from_a_task),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

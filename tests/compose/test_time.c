@@ -11,13 +11,12 @@
 
 #include <string.h>
 
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_timer_clock_after);
+
 #define LATER ROTA_SEC(10)
 
 static char value;
 static char late_value;
-
-#define with_virtual_timer(test) \
-    cmocka_unit_test_setup_teardown(test, test_clock_before, test_timer_clock_after)
 
 /* What the timer has to wait for. */
 static size_t timers(void)
@@ -76,7 +75,7 @@ static bool end_source(void)
 }
 
 /* Whenever that is, it has ended as its source, and its timer is gone. */
-static void a_source_may_end_while_its_timeout_is_made(void **state)
+TEST(a_source_may_end_while_its_timeout_is_made)
 {
     rota_future *out;
     bool has_ended = true;
@@ -102,7 +101,7 @@ static void a_source_may_end_while_its_timeout_is_made(void **state)
 /* -- Timeouts ----------------------------------------------------------------------------- */
 
 /* COMP-19; CFT-95: it ends when its time has come, not before, and the source goes on. */
-static void it_ends_when_its_time_has_come(void **state)
+TEST(it_ends_when_its_time_has_come)
 {
     for (int has_value = 0; has_value < 2; has_value++) {
         rota_future *source = test_promise();
@@ -121,7 +120,7 @@ static void it_ends_when_its_time_has_come(void **state)
 }
 
 /* COMP-19; CFT-96, 98: a source that ends first takes the timer along. */
-static void its_source_takes_the_timer_along(void **state)
+TEST(its_source_takes_the_timer_along)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
         rota_future *source = test_promise();
@@ -136,7 +135,7 @@ static void its_source_takes_the_timer_along(void **state)
 }
 
 /* COMP-19: so does any other end. */
-static void another_end_takes_the_timer_along(void **state)
+TEST(another_end_takes_the_timer_along)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
         rota_future *source = test_promise();
@@ -152,7 +151,7 @@ static void another_end_takes_the_timer_along(void **state)
 }
 
 /* COMP-19; CFT-96, 98: a source that is done needs no timer. */
-static void a_source_that_is_done_needs_no_timer(void **state)
+TEST(a_source_that_is_done_needs_no_timer)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
         rota_future *source = test_done(i / 2, &value);
@@ -165,7 +164,7 @@ static void a_source_that_is_done_needs_no_timer(void **state)
 }
 
 /* COMP-19, GEN-04: 0 or less is at once; for ever is never: neither needs a timer. */
-static void no_time_and_all_time_need_no_timer(void **state)
+TEST(no_time_and_all_time_need_no_timer)
 {
     const rota_ns none[] = {0, -1, INT64_MIN};
 
@@ -186,7 +185,7 @@ static void no_time_and_all_time_need_no_timer(void **state)
 }
 
 /* COMP-19, COMP-27: nobody holds it: its timer goes with the source, or the other way round. */
-static void nobody_needs_to_hold_it(void **state)
+TEST(nobody_needs_to_hold_it)
 {
     rota_future *source = test_promise();
 
@@ -205,7 +204,7 @@ static void nobody_needs_to_hold_it(void **state)
 }
 
 /* Many share one thread, and end in the order of their times. */
-static void many_share_one_thread(void **state)
+TEST(many_share_one_thread)
 {
     enum { MANY = 100 };
     rota_future *source = test_promise();
@@ -237,7 +236,7 @@ static bool has_gone(void *arg)
 }
 
 /* The thread is there only while there is something to wait for. */
-static void the_thread_goes_when_nothing_is_left(void **state)
+TEST(the_thread_goes_when_nothing_is_left)
 {
     rota_future *source = test_promise();
     rota_future *out = new_timeout(false, source, LATER);
@@ -257,7 +256,7 @@ static void *count(int status, void *seen, int error, void *counter)
 }
 
 /* COMP-13, COMP-19 */
-static void a_timeout_can_be_recovered_from(void **state)
+TEST(a_timeout_can_be_recovered_from)
 {
     atomic_uint counter = 0;
     rota_future *source = test_promise();
@@ -302,7 +301,7 @@ static void arrive(void)
 }
 
 /* COMP-20; CFT-99: the task is passed on when its time has come, not before. */
-static void a_task_is_passed_on_later(void **state)
+TEST(a_task_is_passed_on_later)
 {
     send(LATER);
     test_await_waiting(rota__timer(), 1);
@@ -319,7 +318,7 @@ static void a_task_is_passed_on_later(void **state)
 
 /* COMP-20; CFT-99: a task on the way can be cancelled: it is not run, and leaves at once, with its
    timer; nobody waits for it. */
-static void a_task_on_the_way_can_be_cancelled(void **state)
+TEST(a_task_on_the_way_can_be_cancelled)
 {
     send(LATER);
     assert_int_equal(timers(), 1);
@@ -339,7 +338,7 @@ static void cancel_in_child(void *arg)
 }
 
 /* In a child of fork(2) the timer is not there, and a task on the way is cancelled all the same. */
-static void a_task_on_the_way_can_be_cancelled_in_a_child(void **state)
+TEST(a_task_on_the_way_can_be_cancelled_in_a_child)
 {
     if (!TEST_FORKS_ARE_FOLLOWED)
         skip();
@@ -351,7 +350,7 @@ static void a_task_on_the_way_can_be_cancelled_in_a_child(void **state)
 }
 
 /* COMP-20: one that was cancelled before it came does not stay. */
-static void a_task_that_was_cancelled_before_does_not_stay(void **state)
+TEST(a_task_that_was_cancelled_before_does_not_stay)
 {
     rota_future *future;
 
@@ -368,7 +367,7 @@ static void a_task_that_was_cancelled_before_does_not_stay(void **state)
 }
 
 /* COMP-20: one that is completed by hand leaves, too. */
-static void a_task_on_the_way_can_be_completed(void **state)
+TEST(a_task_on_the_way_can_be_completed)
 {
     send(LATER);
     assert_true(rota_promise_complete(way.future, &way.probe));
@@ -380,7 +379,7 @@ static void a_task_on_the_way_can_be_completed(void **state)
 }
 
 /* COMP-20, OWN-20: refused at the end of its way it is discarded, and cancelled. */
-static void a_task_that_is_refused_late_is_discarded(void **state)
+TEST(a_task_that_is_refused_late_is_discarded)
 {
     send(LATER);
     test_manual_refuse_after(way.manual, 0, ROTA_EREJECTED);
@@ -401,7 +400,7 @@ static void close_delayed(void *arg)
 }
 
 /* COMP-20: closing waits for what is on the way, and takes nothing new. */
-static void closing_waits_for_what_is_on_the_way(void **state)
+TEST(closing_waits_for_what_is_on_the_way)
 {
     send(LATER);
     test_await_waiting(rota__timer(), 1);
@@ -420,7 +419,7 @@ static void closing_waits_for_what_is_on_the_way(void **state)
 }
 
 /* COMP-20, GEN-04: no delay passes it on at once, through the timer. */
-static void no_delay_is_soon(void **state)
+TEST(no_delay_is_soon)
 {
     for (int i = 0; i < 2; i++) {
         send(i == 0 ? 0 : INT64_MIN);
@@ -437,7 +436,7 @@ static void *give_late(void *given, void *arg)
     return &late_value;
 }
 
-static void a_step_can_be_delayed(void **state)
+TEST(a_step_can_be_delayed)
 {
     rota_executor *inner;
     rota_executor *delayed;
@@ -453,32 +452,4 @@ static void a_step_can_be_delayed(void **state)
     assert_ok(rota_close(inner));
     rota_future_unref(out);
     rota_future_unref(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_virtual_timer(it_ends_when_its_time_has_come),
-        with_virtual_timer(a_source_may_end_while_its_timeout_is_made),
-        with_virtual_timer(its_source_takes_the_timer_along),
-        with_virtual_timer(another_end_takes_the_timer_along),
-        with_virtual_timer(a_source_that_is_done_needs_no_timer),
-        with_virtual_timer(no_time_and_all_time_need_no_timer),
-        with_virtual_timer(nobody_needs_to_hold_it),
-        with_virtual_timer(many_share_one_thread),
-        with_virtual_timer(the_thread_goes_when_nothing_is_left),
-        with_virtual_timer(a_timeout_can_be_recovered_from),
-        with_virtual_timer(a_task_is_passed_on_later),
-        with_virtual_timer(a_task_on_the_way_can_be_cancelled),
-        with_virtual_timer(a_task_on_the_way_can_be_cancelled_in_a_child),
-        with_virtual_timer(a_task_that_was_cancelled_before_does_not_stay),
-        with_virtual_timer(a_task_on_the_way_can_be_completed),
-        with_virtual_timer(a_task_that_is_refused_late_is_discarded),
-        with_virtual_timer(closing_waits_for_what_is_on_the_way),
-        with_virtual_timer(no_delay_is_soon),
-        with_virtual_timer(a_step_can_be_delayed),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@
 
 #include "compose/compose_internal.h"
 
+TEST_FIXTURE(.teardown = test_timer_after);
+
 struct last_use {
     rota_future *source;
     rota_future *follows; /* or NULL */
@@ -44,7 +46,7 @@ static void let_go(void *arg)
 }
 
 /* Fault 47: "no destructor races". */
-static void a_timer_that_is_in_use_is_not_freed(void **state)
+TEST(a_timer_that_is_in_use_is_not_freed)
 {
     static const test_race race = {
         .before = begin, .sides = {set_a_timer, end_the_timer}, .after = let_go};
@@ -54,7 +56,7 @@ static void a_timer_that_is_in_use_is_not_freed(void **state)
 }
 
 /* What waits there is discarded, as with any scheduled pool that is stopped. */
-static void what_a_delayed_executor_holds_goes_with_the_timer(void **state)
+TEST(what_a_delayed_executor_holds_goes_with_the_timer)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -130,22 +132,10 @@ static void end_in_use(void *has_value)
 }
 
 /* timer.M1: who cannot wait for it any longer leaves the timer to it, and to the end of the process. */
-static void a_timer_that_stays_in_use_is_left_there(void **state)
+TEST(a_timer_that_stays_in_use_is_left_there)
 {
     if (sizeof(void *) < 8)
         skip(); /* both futures are of one size there, and come in one block */
     assert_int_equal(test_in_child(end_in_use, NULL), 0);
     assert_int_equal(test_in_child(end_in_use, &inside), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_timer(a_timer_that_stays_in_use_is_left_there),
-        test_with_timer(what_a_delayed_executor_holds_goes_with_the_timer),
-        test_with_timer(a_timer_that_is_in_use_is_not_freed),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

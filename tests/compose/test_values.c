@@ -103,7 +103,7 @@ static rota_future *new_source(rota_task **task)
 }
 
 /* OWN-06, OWN-18, COMP-27: what is returned as given goes with the last, in whatever order. */
-static void a_value_goes_with_the_last_that_has_it(void **state)
+TEST(a_value_goes_with_the_last_that_has_it)
 {
     for (int i = 0; i < PASSES * 4; i++) {
         rota_task *task;
@@ -126,7 +126,7 @@ static void a_value_goes_with_the_last_that_has_it(void **state)
 }
 
 /* OWN-06: along a chain of all forms only the last is held, and the value with it. */
-static void a_value_is_passed_along_all_forms(void **state)
+TEST(a_value_is_passed_along_all_forms)
 {
     rota_task *task;
     rota_future *last = new_source(&task);
@@ -146,7 +146,7 @@ static void a_value_is_passed_along_all_forms(void **state)
 }
 
 /* OWN-06, OWN-18: the futures between the maker and the last go before that. */
-static void who_only_passed_it_on_goes_at_once(void **state)
+TEST(who_only_passed_it_on_goes_at_once)
 {
     rota_task *task;
     rota_future *source = new_source(&task);
@@ -174,7 +174,7 @@ static void *make_other(void *value, void *arg)
 }
 
 /* A step that makes a value of its own does not keep that of its source. */
-static void a_new_value_does_not_keep_the_old_one(void **state)
+TEST(a_new_value_does_not_keep_the_old_one)
 {
     rota_task *task;
     rota_future *source = new_source(&task);
@@ -195,7 +195,7 @@ static void a_new_value_does_not_keep_the_old_one(void **state)
 /* -- Two owners --------------------------------------------------------------------------- */
 
 /* OWN-18, rota_future_own_result: without effect on a value that its maker owns already. */
-static void a_value_that_is_owned_has_one_owner(void **state)
+TEST(a_value_that_is_owned_has_one_owner)
 {
     for (int i = 0; i < PASSES * 2; i++) {
         rota_task *task;
@@ -212,7 +212,7 @@ static void a_value_that_is_owned_has_one_owner(void **state)
 }
 
 /* OWN-06: a value that nobody owns is owned by what follows, if that is said to. */
-static void what_follows_can_own_a_value(void **state)
+TEST(what_follows_can_own_a_value)
 {
     for (int i = 0; i < PASSES; i++) {
         rota_future *source = test_promise();
@@ -238,7 +238,7 @@ static void *complete_self(void *value, void *self)
 
 /* OWN-17, COMP-18: completed by hand in its step, which then returns what it was given: it has the
    value of the hand, and what follows keeps that one alive. */
-static void a_value_by_hand_is_not_the_sources(void **state)
+TEST(a_value_by_hand_is_not_the_sources)
 {
     rota_task *task;
     rota_future *source = new_source(&task);
@@ -266,7 +266,7 @@ static void *cancel_self(void *value, void *self)
 }
 
 /* OWN-17: what a step returns that was cancelled meanwhile is freed once, by who owns it. */
-static void an_unseen_value_is_freed_once(void **state)
+TEST(an_unseen_value_is_freed_once)
 {
     rota_task *task;
     rota_future *source = new_source(&task);
@@ -286,7 +286,7 @@ static void an_unseen_value_is_freed_once(void **state)
 /* -- Steps that wait ---------------------------------------------------------------------- */
 
 /* compose.X1: a source that nobody holds is there until the step in the queue has run. */
-static void a_queued_step_keeps_its_source(void **state)
+TEST(a_queued_step_keeps_its_source)
 {
     for (int i = 0; i < 2; i++) {
         rota_executor *executor;
@@ -309,7 +309,7 @@ static void a_queued_step_keeps_its_source(void **state)
 }
 
 /* COMP-22, COMP-18: to end a copy does not touch its source, nor what that will have. */
-static void a_copy_has_its_own_end(void **state)
+TEST(a_copy_has_its_own_end)
 {
     rota_task *task;
     rota_future *source = new_source(&task);
@@ -327,7 +327,7 @@ static void a_copy_has_its_own_end(void **state)
 }
 
 /* COMP-05 */
-static void get_now_does_not_wait(void **state)
+TEST(get_now_does_not_wait)
 {
     rota_future *source = test_promise();
 
@@ -339,7 +339,7 @@ static void get_now_does_not_wait(void **state)
 }
 
 /* COMP-05: "the result, if it succeeded"; the others tell how it ended, and write nothing. */
-static void what_did_not_succeed_has_no_value(void **state)
+TEST(what_did_not_succeed_has_no_value)
 {
     static const int statuses[] = {
         [TEST_SUCCEEDS] = ROTA_OK, [TEST_FAILS] = ROTA_EFAILED, [TEST_CANCELLED] = ROTA_ECANCELED};
@@ -357,25 +357,4 @@ static void what_did_not_succeed_has_no_value(void **state)
             assert_ptr_equal(results[i], succeeds ? &probe : &other);
         rota_future_unref(source);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_value_goes_with_the_last_that_has_it),
-        test_with_memory(a_value_is_passed_along_all_forms),
-        test_with_memory(who_only_passed_it_on_goes_at_once),
-        test_with_memory(a_new_value_does_not_keep_the_old_one),
-        test_with_memory(a_value_that_is_owned_has_one_owner),
-        test_with_memory(what_follows_can_own_a_value),
-        test_with_memory(a_value_by_hand_is_not_the_sources),
-        test_with_memory(an_unseen_value_is_freed_once),
-        test_with_memory(a_queued_step_keeps_its_source),
-        test_with_memory(a_copy_has_its_own_end),
-        test_with_memory(get_now_does_not_wait),
-        test_with_memory(what_did_not_succeed_has_no_value),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,8 @@ static rota_future *never; /* a promise that does not end */
 
 static int make_never(void **state)
 {
-    int status = test_memory_before(state);
-
     never = test_promise();
-    return status;
+    return 0;
 }
 
 static int drop_never(void **state)
@@ -23,7 +21,7 @@ static int drop_never(void **state)
     return test_timer_after(state);
 }
 
-#define with_never(test) cmocka_unit_test_setup_teardown(test, make_never, drop_never)
+static const test_fixture with_never = {.setup = make_never, .teardown = drop_never};
 
 static void *same(void *value, void *arg)
 {
@@ -129,7 +127,7 @@ static void any_round(void)
 }
 
 /* COMP-26 */
-static void cancelled_steps_leave_nothing(void **state)
+TEST_WITH(with_never, cancelled_steps_leave_nothing)
 {
     stays_flat(then_round);
     stays_flat(chain_round);
@@ -137,31 +135,31 @@ static void cancelled_steps_leave_nothing(void **state)
 }
 
 /* COMP-26, COMP-19: nor does a timer. */
-static void cancelled_timeouts_leave_nothing(void **state)
+TEST_WITH(with_never, cancelled_timeouts_leave_nothing)
 {
     stays_flat(timeout_round);
 }
 
 /* COMP-26; CFT-104 */
-static void cancelled_all_of_leaves_nothing(void **state)
+TEST_WITH(with_never, cancelled_all_of_leaves_nothing)
 {
     stays_flat(all_round);
 }
 
 /* COMP-26; CFT-102 */
-static void either_leaves_the_other_source(void **state)
+TEST_WITH(with_never, either_leaves_the_other_source)
 {
     stays_flat(either_round);
 }
 
 /* COMP-26; CFT-103 */
-static void any_of_leaves_the_other_sources(void **state)
+TEST_WITH(with_never, any_of_leaves_the_other_sources)
 {
     stays_flat(any_round);
 }
 
 /* COMP-26, COMP-24: many at once, taken out from both ends and the middle. */
-static void many_withdraw_in_any_order(void **state)
+TEST_WITH(with_never, many_withdraw_in_any_order)
 {
     enum { MANY = 1000, STRIDE = 377 }; /* which have no divisor in common */
     static rota_future *outs[MANY];
@@ -188,7 +186,7 @@ static rota_future *copy_of(rota_future *source, bool owns)
 }
 
 /* Cancelling it does not touch its source, unless it owns it. */
-static void only_an_owner_cancels_its_source(void **state)
+TEST(only_an_owner_cancels_its_source)
 {
     for (int owns = 0; owns < 2; owns++) {
         rota_future *source = test_promise();
@@ -203,7 +201,7 @@ static void only_an_owner_cancels_its_source(void **state)
 }
 
 /* Only cancelling: completed or failed by hand it leaves its source alone. */
-static void another_end_does_not_cancel_the_source(void **state)
+TEST(another_end_does_not_cancel_the_source)
 {
     for (int ending = 0; ending < TEST_CANCELLED; ending++) {
         rota_future *source = test_promise();
@@ -217,7 +215,7 @@ static void another_end_does_not_cancel_the_source(void **state)
 }
 
 /* So does its time-out: the source goes on. */
-static void a_timeout_does_not_cancel_the_source(void **state)
+TEST(a_timeout_does_not_cancel_the_source)
 {
     rota_future *source = test_promise();
     rota_future *out;
@@ -234,7 +232,7 @@ static void a_timeout_does_not_cancel_the_source(void **state)
 }
 
 /* As far as those own theirs: of five the middle one does not. */
-static void it_goes_as_far_as_they_own(void **state)
+TEST(it_goes_as_far_as_they_own)
 {
     rota_future *links[6] = {test_promise()};
 
@@ -248,7 +246,7 @@ static void it_goes_as_far_as_they_own(void **state)
 }
 
 /* All of several sources that are not done; a done one stays as it is. */
-static void all_its_sources_are_cancelled(void **state)
+TEST(all_its_sources_are_cancelled)
 {
     rota_future *sources[] = {test_promise(), test_promise(), test_promise()};
     rota_future *out;
@@ -271,7 +269,7 @@ static rota_future *give(void *value, void *inner)
 }
 
 /* Of a chain: what it waits for at the moment. */
-static void a_chain_cancels_the_inner_one(void **state)
+TEST(a_chain_cancels_the_inner_one)
 {
     rota_future *source = test_done(TEST_SUCCEEDS, NULL);
     rota_future *inner = test_promise();
@@ -287,7 +285,7 @@ static void a_chain_cancels_the_inner_one(void **state)
 }
 
 /* A task that is owned is taken back before it runs: its argument is discarded. */
-static void a_task_that_is_owned_is_discarded(void **state)
+TEST(a_task_that_is_owned_is_discarded)
 {
     test_probe probe = {.error = 0};
     rota_future *source;
@@ -303,7 +301,7 @@ static void a_task_that_is_owned_is_discarded(void **state)
 }
 
 /* Others that follow from a source that is cancelled so are cancelled, too. */
-static void who_else_follows_is_cancelled(void **state)
+TEST(who_else_follows_is_cancelled)
 {
     rota_future *source = test_promise();
     rota_future *owner = copy_of(source, true);
@@ -317,7 +315,7 @@ static void who_else_follows_is_cancelled(void **state)
 }
 
 /* Two owners of one source, in a ring of their ends: it is cancelled once. */
-static void a_diamond_is_cancelled(void **state)
+TEST(a_diamond_is_cancelled)
 {
     rota_future *source = test_promise();
     rota_future *sides[] = {copy_of(source, true), copy_of(source, true)};
@@ -336,7 +334,7 @@ static void a_diamond_is_cancelled(void **state)
 }
 
 /* Futures that follow from none cannot own. */
-static void only_what_follows_can_own(void **state)
+TEST(only_what_follows_can_own)
 {
     rota_future *source = test_promise();
     test_probe probe = {.error = 0};
@@ -349,29 +347,4 @@ static void only_what_follows_can_own(void **state)
     rota_task_discard(task);
     rota_future_unref(task_future);
     rota_future_unref(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_never(cancelled_steps_leave_nothing),
-        with_never(cancelled_timeouts_leave_nothing),
-        with_never(cancelled_all_of_leaves_nothing),
-        with_never(either_leaves_the_other_source),
-        with_never(any_of_leaves_the_other_sources),
-        with_never(many_withdraw_in_any_order),
-        test_with_memory(only_an_owner_cancels_its_source),
-        test_with_memory(another_end_does_not_cancel_the_source),
-        test_with_memory(a_timeout_does_not_cancel_the_source),
-        test_with_memory(it_goes_as_far_as_they_own),
-        test_with_memory(all_its_sources_are_cancelled),
-        test_with_memory(a_chain_cancels_the_inner_one),
-        test_with_memory(a_task_that_is_owned_is_discarded),
-        test_with_memory(who_else_follows_is_cancelled),
-        test_with_memory(a_diamond_is_cancelled),
-        test_with_memory(only_what_follows_can_own),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
