@@ -66,7 +66,7 @@ static void is_empty(struct service *service)
 /* -- Out comes what went in --------------------------------------------------------------- */
 
 /* ECS-02 to ECS-04, ECT-05, ECT-06 */
-static void tasks_come_out_in_the_order_in_which_they_end(void **state)
+TEST(tasks_come_out_in_the_order_in_which_they_end)
 {
     rota_future *futures[3];
     struct service service;
@@ -89,7 +89,7 @@ static void tasks_come_out_in_the_order_in_which_they_end(void **state)
 }
 
 /* ECS-02, ECT-09 */
-static void a_task_comes_out_once_however_it_ended(void **state)
+TEST(a_task_comes_out_once_however_it_ended)
 {
     rota_future *futures[4];
     struct service service;
@@ -115,7 +115,7 @@ static void a_task_comes_out_once_however_it_ended(void **state)
 }
 
 /* ECT-09: two good ones and four that fail, each with its own code. */
-static void good_and_bad_ones_come_out_as_they_ended(void **state)
+TEST(good_and_bad_ones_come_out_as_they_ended)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     test_probe probes[6] = {{.error = 0}};
@@ -142,7 +142,7 @@ static void good_and_bad_ones_come_out_as_they_ended(void **state)
 }
 
 /* ECS-07: the reference is the taker's. */
-static void who_takes_a_task_that_nobody_holds_has_it_alone(void **state)
+TEST(who_takes_a_task_that_nobody_holds_has_it_alone)
 {
     rota_future *taken;
     struct service service;
@@ -161,7 +161,7 @@ static void who_takes_a_task_that_nobody_holds_has_it_alone(void **state)
 }
 
 /* ECS-07 */
-static void what_nobody_took_goes_with_the_service(void **state)
+TEST(what_nobody_took_goes_with_the_service)
 {
     struct service service;
 
@@ -180,7 +180,7 @@ static void what_nobody_took_goes_with_the_service(void **state)
 }
 
 /* ECS-05: "puts nothing in the queue, now or later". */
-static void a_task_that_was_refused_never_comes_out(void **state)
+TEST(a_task_that_was_refused_never_comes_out)
 {
     rota_future *future = TEST_UNTOUCHED;
     struct service service;
@@ -204,7 +204,7 @@ static int cancel_and_refuse(rota_executor *ex, rota_task *task, void *ctx)
 }
 
 /* ECS-05: also if it was done before it was refused. */
-static void a_task_that_was_cancelled_and_refused_never_comes_out(void **state)
+TEST(a_task_that_was_cancelled_and_refused_never_comes_out)
 {
     rota_executor *pool =
         test_pool((rota_pool_options){.core_threads = 1, .on_reject = cancel_and_refuse});
@@ -222,7 +222,7 @@ static void a_task_that_was_cancelled_and_refused_never_comes_out(void **state)
 }
 
 /* REJ-08: a pool that discards has accepted it. */
-static void a_task_that_the_policy_discards_comes_out_cancelled(void **state)
+TEST(a_task_that_the_policy_discards_comes_out_cancelled)
 {
     rota_executor *pool =
         test_pool((rota_pool_options){.core_threads = 1, .on_reject = rota_reject_discard});
@@ -242,7 +242,7 @@ static void a_task_that_the_policy_discards_comes_out_cancelled(void **state)
 }
 
 /* ECS-01, ECT-01, ECT-03, GEN-02 */
-static void nothing_is_made_or_taken_of_null(void **state)
+TEST(nothing_is_made_or_taken_of_null)
 {
     rota_completion *none = NULL;
     rota_future *future = TEST_UNTOUCHED;
@@ -304,7 +304,7 @@ static void taker_ends(struct taker *taker, int status)
 }
 
 /* ECS-03, ECT-04 */
-static void each_that_ends_wakes_one_who_waits(void **state)
+TEST(each_that_ends_wakes_one_who_waits)
 {
     struct taker takers[3];
     struct service service;
@@ -326,7 +326,7 @@ static void each_that_ends_wakes_one_who_waits(void **state)
  * INT-03, INT-06: ROTA_EINTERRUPTED from rota_completion_poll_timed, and at once from the other, which
  * is the same without end.
  */
-static void an_interrupt_ends_a_wait_and_takes_nothing(void **state)
+TEST(an_interrupt_ends_a_wait_and_takes_nothing)
 {
     struct service service;
     struct taker taker;
@@ -396,7 +396,7 @@ static void collector_free(struct collector *collector)
 }
 
 /* EXEC-18: there is nothing that it could do. */
-static void a_worker_waits_for_what_another_one_runs(void **state)
+TEST(a_worker_waits_for_what_another_one_runs)
 {
     struct collector collector;
 
@@ -407,7 +407,7 @@ static void a_worker_waits_for_what_another_one_runs(void **state)
 }
 
 /* EXEC-18: else nobody would run it, as the only other thread is at the gate. */
-static void a_worker_that_waits_runs_what_is_submitted_then(void **state)
+TEST(a_worker_that_waits_runs_what_is_submitted_then)
 {
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
@@ -422,7 +422,7 @@ static void a_worker_that_waits_runs_what_is_submitted_then(void **state)
 }
 
 /* INT-04 */
-static void an_interrupt_comes_before_a_look(void **state)
+TEST(an_interrupt_comes_before_a_look)
 {
     rota_future *taken = TEST_UNTOUCHED;
     struct service service;
@@ -436,7 +436,7 @@ static void an_interrupt_comes_before_a_look(void **state)
 }
 
 /* ECT-07, ECS-03, GEN-04, GEN-06 */
-static void a_timed_poll_is_not_early(void **state)
+TEST(a_timed_poll_is_not_early)
 {
     static const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(2)};
     rota_future *taken = TEST_UNTOUCHED;
@@ -481,7 +481,7 @@ static void submit_solvers(rota_completion *done, struct solver *solvers, rota_f
 }
 
 /* EC9-01 */
-static void all_results_can_be_collected(void **state)
+TEST(all_results_can_be_collected)
 {
     struct solver solvers[] = {{.value = 1}, {0}, {.value = 2}, {0}, {.value = 4}};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
@@ -504,7 +504,7 @@ static void all_results_can_be_collected(void **state)
 }
 
 /* EC9-02 */
-static void the_first_result_can_be_taken_and_the_rest_cancelled(void **state)
+TEST(the_first_result_can_be_taken_and_the_rest_cancelled)
 {
     test_gate gate;
     struct solver solvers[] = {{.fails = true}, {0}, {.gate = &gate}, {.value = 8}};
@@ -549,7 +549,7 @@ static void submit_many(void *arg)
 }
 
 /* REC-01 */
-static void as_many_come_out_as_went_in(void **state)
+TEST(as_many_come_out_as_went_in)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
     rota_completion *done;
@@ -577,7 +577,7 @@ static bool is_readable(int fd)
     return poll(&one, 1, 0) == 1;
 }
 
-static void the_descriptor_is_readable_while_there_is_one_to_take(void **state)
+TEST(the_descriptor_is_readable_while_there_is_one_to_take)
 {
     rota_future *futures[2];
     struct service service;
@@ -601,7 +601,7 @@ static void the_descriptor_is_readable_while_there_is_one_to_take(void **state)
     service_free(&service);
 }
 
-static void a_descriptor_that_is_asked_for_late_is_readable_at_once(void **state)
+TEST(a_descriptor_that_is_asked_for_late_is_readable_at_once)
 {
     struct service service;
     rota_future *future;
@@ -626,7 +626,7 @@ static bool has_edge(int epoll)
 }
 
 /* Takes all, as the header says; then the next that ends is a new edge. */
-static void an_edge_comes_each_time_it_turns_readable(void **state)
+TEST(an_edge_comes_each_time_it_turns_readable)
 {
     struct epoll_event wanted = {.events = EPOLLIN | EPOLLET};
     int epoll = epoll_create1(EPOLL_CLOEXEC), fd;
@@ -649,35 +649,3 @@ static void an_edge_comes_each_time_it_turns_readable(void **state)
     service_free(&service);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(tasks_come_out_in_the_order_in_which_they_end),
-        test_with_memory(a_task_comes_out_once_however_it_ended),
-        test_with_memory(good_and_bad_ones_come_out_as_they_ended),
-        test_with_memory(who_takes_a_task_that_nobody_holds_has_it_alone),
-        test_with_memory(what_nobody_took_goes_with_the_service),
-        test_with_memory(a_task_that_was_refused_never_comes_out),
-        test_with_memory(a_task_that_was_cancelled_and_refused_never_comes_out),
-        test_with_memory(a_task_that_the_policy_discards_comes_out_cancelled),
-        test_with_memory(nothing_is_made_or_taken_of_null),
-        test_with_memory(each_that_ends_wakes_one_who_waits),
-        test_with_memory(an_interrupt_ends_a_wait_and_takes_nothing),
-        test_with_memory(a_worker_waits_for_what_another_one_runs),
-        test_with_memory(a_worker_that_waits_runs_what_is_submitted_then),
-        test_with_memory(an_interrupt_comes_before_a_look),
-        test_with_memory(a_timed_poll_is_not_early),
-        test_with_memory(all_results_can_be_collected),
-        test_with_memory(the_first_result_can_be_taken_and_the_rest_cancelled),
-        test_with_memory(as_many_come_out_as_went_in),
-        test_with_memory(the_descriptor_is_readable_while_there_is_one_to_take),
-        test_with_memory(a_descriptor_that_is_asked_for_late_is_readable_at_once),
-#ifdef __linux__
-        test_with_memory(an_edge_comes_each_time_it_turns_readable),
-#endif
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
