@@ -17,7 +17,7 @@
 
 static inline int observing_before(void **state)
 {
-    return test_memory_before(state) + rota_observe(true);
+    return rota_observe(true);
 }
 
 /* What was there: modes are off, and threads have no records. */
@@ -26,9 +26,10 @@ static inline int observing_after(void **state)
     int status = rota_observe(false) + rota_watchdog_stop() + rota_recorder_stop();
 
     rota__observe_forget();
-    return test_memory_after(state) + status;
+    return status;
 }
 
+/* The same with the virtual clock. */
 static inline int observing_before_in_time(void **state)
 {
     test_clock_install();
@@ -42,12 +43,6 @@ static inline int observing_after_in_time(void **state)
     test_clock_remove();
     return status;
 }
-
-#define test_observed(test) cmocka_unit_test_setup_teardown(test, observing_before, observing_after)
-
-/* The same with the virtual clock. */
-#define test_observed_in_time(test) \
-    cmocka_unit_test_setup_teardown(test, observing_before_in_time, observing_after_in_time)
 
 static inline rota_figures observing_figures(rota_executor *ex)
 {

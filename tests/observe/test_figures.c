@@ -9,6 +9,8 @@
 #include "forkjoin.h"
 #include "observing.h"
 
+TEST_FIXTURE(.setup = observing_before_in_time, .teardown = observing_after_in_time);
+
 /* One task of that name waits at the gate, and another behind it. */
 static void submit_two(rota_executor *pool, test_gate *gate, const char *first, const char *second)
 {
@@ -32,7 +34,7 @@ static void assert_histogram(const rota_histogram *histogram, uint64_t count, ro
 /* -- Times ----------------------------------------------------------------------------------- */
 
 /* The first runs for 3 ms, for which the second waits, which then runs no time at all. */
-static void waiting_and_running_are_exact(void **state)
+TEST(waiting_and_running_are_exact)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -50,7 +52,7 @@ static void waiting_and_running_are_exact(void **state)
 }
 
 /* It came when the thread was idle: the time before that is nobody's. */
-static void an_idle_thread_adds_nothing(void **state)
+TEST(an_idle_thread_adds_nothing)
 {
     rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
@@ -67,7 +69,7 @@ static void an_idle_thread_adds_nothing(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_scheduled_task_waits_from_when_it_is_due(void **state)
+TEST(a_scheduled_task_waits_from_when_it_is_due)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -85,7 +87,7 @@ static void a_scheduled_task_waits_from_when_it_is_due(void **state)
 }
 
 /* Each run is one more that was completed, and waits from when it was due. */
-static void runs_of_a_periodic_task_count_one_by_one(void **state)
+TEST(runs_of_a_periodic_task_count_one_by_one)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -111,7 +113,7 @@ static void runs_of_a_periodic_task_count_one_by_one(void **state)
 
 /* -- The oldest ------------------------------------------------------------------------------ */
 
-static void the_oldest_is_the_first_that_waits(void **state)
+TEST(the_oldest_is_the_first_that_waits)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -131,7 +133,7 @@ static void the_oldest_is_the_first_that_waits(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void the_oldest_of_a_scheduled_pool_is_due(void **state)
+TEST(the_oldest_of_a_scheduled_pool_is_due)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -148,7 +150,7 @@ static void the_oldest_of_a_scheduled_pool_is_due(void **state)
     assert_ok(rota_close(sched));
 }
 
-static void the_oldest_of_a_fork_join_pool_waits_outside(void **state)
+TEST(the_oldest_of_a_fork_join_pool_waits_outside)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_gate gate;
@@ -162,7 +164,7 @@ static void the_oldest_of_a_fork_join_pool_waits_outside(void **state)
 }
 
 /* What was submitted before is of an unknown age, also when it runs. */
-static void what_was_there_before_has_no_age(void **state)
+TEST(what_was_there_before_has_no_age)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -183,7 +185,7 @@ static void what_was_there_before_has_no_age(void **state)
 
 /* -- By name --------------------------------------------------------------------------------- */
 
-static void tasks_are_told_apart_by_their_names(void **state)
+TEST(tasks_are_told_apart_by_their_names)
 {
     rota_executor *pool = observing_pool(), *other = observing_pool();
     rota_task_figures figures;
@@ -215,7 +217,7 @@ static bool stop_at_once(const rota_task_figures *figures, void *visits)
     return false;
 }
 
-static void who_has_seen_enough_is_told_no_more(void **state)
+TEST(who_has_seen_enough_is_told_no_more)
 {
     rota_executor *pool = observing_pool();
     unsigned visits = 0;
@@ -229,7 +231,7 @@ static void who_has_seen_enough_is_told_no_more(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void two_threads_are_added_up(void **state)
+TEST(two_threads_are_added_up)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     const rota_call call = {.fn = test_wait_at, .arg = &(test_gate){.begun = 0}, .name = "both"};
@@ -255,7 +257,7 @@ static void *fail_task(void *arg)
     return rota_fail(7);
 }
 
-static void failures_are_counted(void **state)
+TEST(failures_are_counted)
 {
     rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
@@ -272,7 +274,7 @@ static void failures_are_counted(void **state)
 }
 
 /* It was cancelled before its turn came: that is no failure. */
-static void what_is_cancelled_has_not_failed(void **state)
+TEST(what_is_cancelled_has_not_failed)
 {
     rota_executor *pool = observing_pool();
     rota_future *future;
@@ -292,7 +294,7 @@ static void what_is_cancelled_has_not_failed(void **state)
 }
 
 /* REJ-03: the submitter's thread is one that writes, too. */
-static void what_a_submitter_runs_is_counted(void **state)
+TEST(what_a_submitter_runs_is_counted)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
                                                         .max_threads = 1,
@@ -318,7 +320,7 @@ static void *end_thread(void *arg)
 }
 
 /* GEN-14 */
-static void what_ends_its_thread_is_counted(void **state)
+TEST(what_ends_its_thread_is_counted)
 {
     rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
@@ -336,7 +338,7 @@ static void what_ends_its_thread_is_counted(void **state)
 
 /* -- On and off ------------------------------------------------------------------------------ */
 
-static void what_is_known_stays_when_it_is_off(void **state)
+TEST(what_is_known_stays_when_it_is_off)
 {
     rota_executor *pool = observing_pool();
     atomic_uint runs = 0;
@@ -361,7 +363,7 @@ static void what_is_known_stays_when_it_is_off(void **state)
 }
 
 /* What began while it was on is timed to its end, and what began while it was off is not. */
-static void a_task_is_timed_whole_or_not_at_all(void **state)
+TEST(a_task_is_timed_whole_or_not_at_all)
 {
     rota_executor *pool = observing_pool();
     test_gate first, second;
@@ -385,7 +387,7 @@ static void a_task_is_timed_whole_or_not_at_all(void **state)
 
 /* A queue whose first was submitted while it was on, and that was worked on while it was off: the time
    between is no task's. */
-static void what_ran_unseen_adds_to_no_other(void **state)
+TEST(what_ran_unseen_adds_to_no_other)
 {
     rota_executor *pool = observing_pool();
     test_gate gates[3];
@@ -425,7 +427,7 @@ static rota_ns run_after_another(rota_executor *pool, int64_t stamp)
 
 /* What was queued already begins where the last has ended; but not if the thread has slept between: then
    it came later, however early it was submitted. */
-static void who_has_slept_does_not_begin_where_it_ended(void **state)
+TEST(who_has_slept_does_not_begin_where_it_ended)
 {
     rota_executor *pool = observing_pool();
     const rota__tracer *tracer = rota__tracer_now();
@@ -446,7 +448,7 @@ static void who_has_slept_does_not_begin_where_it_ended(void **state)
 
 /* -- Other executors ------------------------------------------------------------------------- */
 
-static void a_fork_join_pool_counts_what_it_is_given(void **state)
+TEST(a_fork_join_pool_counts_what_it_is_given)
 {
     rota_executor *pool = test_forkjoin_of(1);
     test_gate gate;
@@ -467,7 +469,7 @@ static void a_fork_join_pool_counts_what_it_is_given(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void of_an_executor_of_ones_own_the_state_is_known(void **state)
+TEST(of_an_executor_of_ones_own_the_state_is_known)
 {
     rota_executor *direct;
     atomic_uint runs = 0;
@@ -483,7 +485,7 @@ static void of_an_executor_of_ones_own_the_state_is_known(void **state)
     assert_ok(rota_close(direct));
 }
 
-static void a_rejected_task_is_counted(void **state)
+TEST(a_rejected_task_is_counted)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     atomic_uint runs = 0;
@@ -497,7 +499,7 @@ static void a_rejected_task_is_counted(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void what_is_missing_is_refused(void **state)
+TEST(what_is_missing_is_refused)
 {
     rota_executor *pool = observing_pool();
     rota_figures figures;
@@ -507,36 +509,4 @@ static void what_is_missing_is_refused(void **state)
     assert_status(rota_figures_by_task(NULL, stop_at_once, NULL), ROTA_EINVAL);
     assert_status(rota_figures_by_task(pool, NULL, NULL), ROTA_EINVAL);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed_in_time(waiting_and_running_are_exact),
-        test_observed_in_time(an_idle_thread_adds_nothing),
-        test_observed_in_time(a_scheduled_task_waits_from_when_it_is_due),
-        test_observed_in_time(runs_of_a_periodic_task_count_one_by_one),
-        test_observed_in_time(the_oldest_is_the_first_that_waits),
-        test_observed_in_time(the_oldest_of_a_scheduled_pool_is_due),
-        test_observed_in_time(the_oldest_of_a_fork_join_pool_waits_outside),
-        test_observed_in_time(what_was_there_before_has_no_age),
-        test_observed_in_time(tasks_are_told_apart_by_their_names),
-        test_observed_in_time(who_has_seen_enough_is_told_no_more),
-        test_observed_in_time(two_threads_are_added_up),
-        test_observed_in_time(failures_are_counted),
-        test_observed_in_time(what_is_cancelled_has_not_failed),
-        test_observed_in_time(what_a_submitter_runs_is_counted),
-        test_observed_in_time(what_ends_its_thread_is_counted),
-        test_observed_in_time(what_is_known_stays_when_it_is_off),
-        test_observed_in_time(a_task_is_timed_whole_or_not_at_all),
-        test_observed_in_time(what_ran_unseen_adds_to_no_other),
-        test_observed_in_time(who_has_slept_does_not_begin_where_it_ended),
-        test_observed_in_time(a_fork_join_pool_counts_what_it_is_given),
-        test_observed_in_time(of_an_executor_of_ones_own_the_state_is_known),
-        test_observed_in_time(a_rejected_task_is_counted),
-        test_observed_in_time(what_is_missing_is_refused),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

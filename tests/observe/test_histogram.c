@@ -41,7 +41,7 @@ static void expect_near(rota_ns time)
 }
 
 /* A quantile is at most 1/16 off: around every power of two, and between them. */
-static void every_time_is_known_within_a_sixteenth(void **state)
+TEST(every_time_is_known_within_a_sixteenth)
 {
     test_random random;
 
@@ -58,13 +58,13 @@ static void every_time_is_known_within_a_sixteenth(void **state)
     }
 }
 
-static void short_times_are_exact(void **state)
+TEST(short_times_are_exact)
 {
     for (rota_ns time = 0; time < 16; time++)
         assert_int_equal(median_of_one(time), time);
 }
 
-static void what_is_longer_than_all_buckets_is_counted_in_the_last(void **state)
+TEST(what_is_longer_than_all_buckets_is_counted_in_the_last)
 {
     rota_histogram histogram = empty;
 
@@ -77,7 +77,7 @@ static void what_is_longer_than_all_buckets_is_counted_in_the_last(void **state)
 }
 
 /* Plain memory may say anything. */
-static void one_that_counts_more_than_it_has_tells_the_longest(void **state)
+TEST(one_that_counts_more_than_it_has_tells_the_longest)
 {
     rota_histogram histogram = empty;
 
@@ -86,7 +86,7 @@ static void one_that_counts_more_than_it_has_tells_the_longest(void **state)
     assert_int_equal(rota_histogram_quantile(&histogram, 0.5), 7);
 }
 
-static void a_time_below_0_is_0(void **state)
+TEST(a_time_below_0_is_0)
 {
     rota_histogram histogram = empty;
 
@@ -109,7 +109,7 @@ static rota_histogram of_one_to(rota_ns last)
     return histogram;
 }
 
-static void a_quantile_is_the_time_of_its_rank(void **state)
+TEST(a_quantile_is_the_time_of_its_rank)
 {
     rota_histogram histogram = of_one_to(1000);
 
@@ -121,7 +121,7 @@ static void a_quantile_is_the_time_of_its_rank(void **state)
 }
 
 /* The median of an odd number is the one in the middle, of an even one the lower of two. */
-static void the_median_is_in_the_middle(void **state)
+TEST(the_median_is_in_the_middle)
 {
     rota_histogram odd = of_one_to(3), even = of_one_to(4);
 
@@ -129,7 +129,7 @@ static void the_median_is_in_the_middle(void **state)
     assert_int_equal(rota_histogram_quantile(&even, 0.5), 2);
 }
 
-static void parts_beyond_all_are_the_first_and_the_last(void **state)
+TEST(parts_beyond_all_are_the_first_and_the_last)
 {
     rota_histogram histogram = of_one_to(10);
 
@@ -140,7 +140,7 @@ static void parts_beyond_all_are_the_first_and_the_last(void **state)
     assert_int_equal(rota_histogram_quantile(&histogram, INFINITY), 10);
 }
 
-static void quantiles_rise_and_none_is_above_the_maximum(void **state)
+TEST(quantiles_rise_and_none_is_above_the_maximum)
 {
     rota_histogram histogram = empty;
     test_random random;
@@ -157,14 +157,14 @@ static void quantiles_rise_and_none_is_above_the_maximum(void **state)
     }
 }
 
-static void an_empty_one_knows_no_times(void **state)
+TEST(an_empty_one_knows_no_times)
 {
     assert_int_equal(rota_histogram_quantile(&empty, 0.5), 0);
     assert_int_equal(rota_histogram_quantile(&empty, 1), 0);
     assert_int_equal(rota_histogram_up_to(&empty, INT64_MAX), 0);
 }
 
-static void without_a_histogram_nothing_happens(void **state)
+TEST(without_a_histogram_nothing_happens)
 {
     rota_histogram histogram = of_one_to(2);
 
@@ -179,7 +179,7 @@ static void without_a_histogram_nothing_happens(void **state)
 /* -- Counting -------------------------------------------------------------------------------- */
 
 /* Those that are not longer are in it, those that are longer by an eighth are not. */
-static void up_to_is_right_but_for_one_bucket(void **state)
+TEST(up_to_is_right_but_for_one_bucket)
 {
     for (rota_ns time = 1; time < LONGEST; time = time * 3 + 1) {
         rota_histogram histogram = empty;
@@ -191,7 +191,7 @@ static void up_to_is_right_but_for_one_bucket(void **state)
     }
 }
 
-static void none_is_shorter_than_nothing(void **state)
+TEST(none_is_shorter_than_nothing)
 {
     rota_histogram histogram = of_one_to(10);
 
@@ -200,7 +200,7 @@ static void none_is_shorter_than_nothing(void **state)
     assert_int_equal(rota_histogram_up_to(&histogram, 1), 1);
 }
 
-static void what_is_merged_is_as_if_added_to_one(void **state)
+TEST(what_is_merged_is_as_if_added_to_one)
 {
     rota_histogram parts[2] = {empty, empty}, all = empty;
     test_random random;
@@ -215,7 +215,7 @@ static void what_is_merged_is_as_if_added_to_one(void **state)
     assert_memory_equal(&parts[0], &all, sizeof all);
 }
 
-static void a_sum_is_exact(void **state)
+TEST(a_sum_is_exact)
 {
     rota_histogram histogram = of_one_to(1000);
 
@@ -226,7 +226,7 @@ static void a_sum_is_exact(void **state)
 
 /* -- Of a thread ----------------------------------------------------------------------------- */
 
-static void a_tally_becomes_the_same_histogram(void **state)
+TEST(a_tally_becomes_the_same_histogram)
 {
     static rota__tally tally;
     rota_histogram expected = empty, found = empty;
@@ -246,28 +246,4 @@ static void a_tally_becomes_the_same_histogram(void **state)
     found = empty;
     rota__tally_merge(&found, &tally);
     assert_memory_equal(&found, &empty, sizeof empty);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_time_is_known_within_a_sixteenth),
-        cmocka_unit_test(short_times_are_exact),
-        cmocka_unit_test(what_is_longer_than_all_buckets_is_counted_in_the_last),
-        cmocka_unit_test(one_that_counts_more_than_it_has_tells_the_longest),
-        cmocka_unit_test(a_time_below_0_is_0),
-        cmocka_unit_test(a_quantile_is_the_time_of_its_rank),
-        cmocka_unit_test(the_median_is_in_the_middle),
-        cmocka_unit_test(parts_beyond_all_are_the_first_and_the_last),
-        cmocka_unit_test(quantiles_rise_and_none_is_above_the_maximum),
-        cmocka_unit_test(an_empty_one_knows_no_times),
-        cmocka_unit_test(without_a_histogram_nothing_happens),
-        cmocka_unit_test(up_to_is_right_but_for_one_bucket),
-        cmocka_unit_test(none_is_shorter_than_nothing),
-        cmocka_unit_test(what_is_merged_is_as_if_added_to_one),
-        cmocka_unit_test(a_sum_is_exact),
-        cmocka_unit_test(a_tally_becomes_the_same_histogram),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

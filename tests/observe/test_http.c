@@ -77,7 +77,7 @@ static const struct good good[] = {
     {LINE HOST "\r\n\x80\xff", "/", "localhost", false},
 };
 
-static void what_is_right_is_understood(void **state)
+TEST(what_is_right_is_understood)
 {
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         rota__http_request request = {.size = 0};
@@ -193,13 +193,13 @@ static const struct bad bad[] = {
     {LINE HOST "TRANSFER-ENCODING: identity\r\n\r\n", ROTA__HTTP_BAD},
 };
 
-static void what_is_wrong_is_refused_with_its_status(void **state)
+TEST(what_is_wrong_is_refused_with_its_status)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         has_status(bad[i].text, strlen(bad[i].text), bad[i].status);
 }
 
-static void a_zero_byte_is_refused_wherever_it_is(void **state)
+TEST(a_zero_byte_is_refused_wherever_it_is)
 {
     static const char head[] = "GET /a HTTP/1.1\r\nHost: localhost\r\nA: b\r\n\r\n";
 
@@ -212,7 +212,7 @@ static void a_zero_byte_is_refused_wherever_it_is(void **state)
 }
 
 /* Whatever a head is cut short to, it is neither understood nor refused. */
-static void a_head_that_goes_on_is_waited_for(void **state)
+TEST(a_head_that_goes_on_is_waited_for)
 {
     static const char head[] = "HEAD /a?b HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 0\r\n\r\n";
     rota__http_request request = {.size = 77};
@@ -236,7 +236,7 @@ static size_t long_target(char *text, size_t target)
     return size + (size_t)sprintf(text + size, " HTTP/1.1\r\n" HOST "\r\n");
 }
 
-static void a_target_has_a_limit(void **state)
+TEST(a_target_has_a_limit)
 {
     char text[2 * ROTA__HTTP_HEAD];
 
@@ -263,7 +263,7 @@ static size_t long_head(char *text, size_t size, size_t field)
     return size;
 }
 
-static void a_head_has_a_limit(void **state)
+TEST(a_head_has_a_limit)
 {
     static const size_t fields[] = {4, 5, 50, ROTA__HTTP_HEAD};
     char text[2 * ROTA__HTTP_HEAD];
@@ -278,7 +278,7 @@ static void a_head_has_a_limit(void **state)
 /* -- Rubbish --------------------------------------------------------------------------------- */
 
 /* One byte of a good head is another: never more is read than there is, in pieces or not. */
-static void a_head_with_a_wrong_byte_has_one_answer(void **state)
+TEST(a_head_with_a_wrong_byte_has_one_answer)
 {
     static const char head[] = "GET /a HTTP/1.1\r\nHost: [::1]:8\r\nContent-Length: 0\r\n\r\n";
     test_random random;
@@ -299,7 +299,7 @@ static bool is_local(const char *host, const char *address)
     return rota__http_is_local((rota__http_part){host, strlen(host)}, address);
 }
 
-static void a_host_is_local_by_itself_or_not(void **state)
+TEST(a_host_is_local_by_itself_or_not)
 {
     assert_true(is_local("localhost", "127.0.0.1"));
     assert_true(is_local("LocalHost", "127.0.0.1"));
@@ -320,7 +320,7 @@ static void a_host_is_local_by_itself_or_not(void **state)
 
 /* -- Answers --------------------------------------------------------------------------------- */
 
-static void an_answer_says_what_it_is_and_that_it_is_the_last(void **state)
+TEST(an_answer_says_what_it_is_and_that_it_is_the_last)
 {
     static const int statuses[] = {200, 400, 403, 404, 405, 413, 414, 431, 503, 505};
     char text[ROTA__HTTP_ANSWER + 1];
@@ -342,21 +342,4 @@ static void an_answer_says_what_it_is_and_that_it_is_the_last(void **state)
         assert_true((strstr(text, "\r\nAllow: GET, HEAD\r\n") != NULL) == (statuses[i] == 405));
         assert_true((strstr(line, "Bad Request") != NULL) == (statuses[i] == 400));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_right_is_understood),
-        cmocka_unit_test(what_is_wrong_is_refused_with_its_status),
-        cmocka_unit_test(a_zero_byte_is_refused_wherever_it_is),
-        cmocka_unit_test(a_head_that_goes_on_is_waited_for),
-        cmocka_unit_test(a_target_has_a_limit),
-        cmocka_unit_test(a_head_has_a_limit),
-        cmocka_unit_test(a_head_with_a_wrong_byte_has_one_answer),
-        cmocka_unit_test(a_host_is_local_by_itself_or_not),
-        cmocka_unit_test(an_answer_says_what_it_is_and_that_it_is_the_last),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

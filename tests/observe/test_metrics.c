@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+TEST_FIXTURE(.setup = observing_before_in_time, .teardown = observing_after_in_time);
+
 static rota_executor *busy_pool(test_gate *gate)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -46,7 +48,7 @@ static void assert_line(const char *text, const rota_executor *ex, const char *n
 
 /* -- What they say --------------------------------------------------------------------------- */
 
-static void each_figure_is_a_line(void **state)
+TEST(each_figure_is_a_line)
 {
     test_gate gate;
     rota_executor *pool = busy_pool(&gate);
@@ -69,7 +71,7 @@ static void each_figure_is_a_line(void **state)
 }
 
 /* The first waits no time and runs 3 ms, the second waits 3 ms and runs no time. */
-static void times_are_in_buckets(void **state)
+TEST(times_are_in_buckets)
 {
     static const char *const names[] = {"rota_task_wait_seconds", "rota_task_run_seconds"};
     test_gate gate;
@@ -97,7 +99,7 @@ static void times_are_in_buckets(void **state)
 }
 
 /* Without an executor there are the names of the metrics alone. */
-static void there_may_be_no_executor(void **state)
+TEST(there_may_be_no_executor)
 {
     char *text = observing_printed(rota_metrics_print);
 
@@ -107,7 +109,7 @@ static void there_may_be_no_executor(void **state)
     free(text);
 }
 
-static void two_of_one_name_are_told_apart(void **state)
+TEST(two_of_one_name_are_told_apart)
 {
     test_gate gates[2];
     rota_executor *first = busy_pool(&gates[0]), *second = busy_pool(&gates[1]);
@@ -134,7 +136,7 @@ static bool set_comma(void)
     return false;
 }
 
-static void a_decimal_comma_changes_nothing(void **state)
+TEST(a_decimal_comma_changes_nothing)
 {
     test_gate gate;
     rota_executor *pool = busy_pool(&gate);
@@ -155,7 +157,7 @@ static void a_decimal_comma_changes_nothing(void **state)
 
 /* -- Where they go --------------------------------------------------------------------------- */
 
-static void a_buffer_is_filled_as_by_snprintf(void **state)
+TEST(a_buffer_is_filled_as_by_snprintf)
 {
     test_gate gate;
     rota_executor *pool = busy_pool(&gate);
@@ -178,7 +180,7 @@ static void a_buffer_is_filled_as_by_snprintf(void **state)
     close_busy(pool, &gate);
 }
 
-static void a_descriptor_gets_the_same(void **state)
+TEST(a_descriptor_gets_the_same)
 {
     test_gate gate;
     rota_executor *pool = busy_pool(&gate);
@@ -197,32 +199,14 @@ static void a_descriptor_gets_the_same(void **state)
 }
 
 /* ROTA_EIO from rota_metrics_write, rota_metrics_print. */
-static void what_takes_nothing_is_told_of(void **state)
+TEST(what_takes_nothing_is_told_of)
 {
     observing_takes_nothing(rota_metrics_write, rota_metrics_print);
 }
 
-static void what_is_missing_is_refused(void **state)
+TEST(what_is_missing_is_refused)
 {
     assert_status(rota_metrics_text(NULL, 1), ROTA_EINVAL);
     assert_status(rota_metrics_print(NULL), ROTA_EINVAL);
     assert_status(rota_metrics_write(-1), ROTA_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed_in_time(each_figure_is_a_line),
-        test_observed_in_time(times_are_in_buckets),
-        test_observed_in_time(there_may_be_no_executor),
-        test_observed_in_time(two_of_one_name_are_told_apart),
-        test_observed_in_time(a_decimal_comma_changes_nothing),
-        test_observed_in_time(a_buffer_is_filled_as_by_snprintf),
-        test_observed_in_time(a_descriptor_gets_the_same),
-        test_observed_in_time(what_takes_nothing_is_told_of),
-        test_observed_in_time(what_is_missing_is_refused),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+TEST_FIXTURE(.setup = observing_before, .teardown = observing_after);
+
 static void hear_nothing(const rota_alarm *alarm, void *ctx)
 {
 }
@@ -18,7 +20,7 @@ static const rota_watchdog_options an_hour = {.longest_task = ROTA_HOURS(1), .al
 /* -- Modes ----------------------------------------------------------------------------------- */
 
 /* Whichever is on, tasks are timed; when the last is off, they are not. */
-static void each_mode_is_by_itself(void **state)
+TEST(each_mode_is_by_itself)
 {
     rota_executor *pool = observing_pool();
 
@@ -65,7 +67,7 @@ static void start_recorder(void *arg)
 }
 
 /* Of two that start it at one moment, one has started it. */
-static void one_of_two_starts_the_recorder(void **state)
+TEST(one_of_two_starts_the_recorder)
 {
     test_barrier barrier;
     atomic_uint successes = 0;
@@ -93,7 +95,7 @@ static void start_watchdog(void *arg)
     }
 }
 
-static void one_of_two_starts_the_watchdog(void **state)
+TEST(one_of_two_starts_the_watchdog)
 {
     test_barrier barrier;
     atomic_uint successes = 0;
@@ -125,7 +127,7 @@ static void *end_thread(void *arg)
 /* Each task ends its thread; who comes next goes on with the record of one that has left:
    observe.B3. The last may still be about to leave when the next is there, and so may the one
    before it. */
-static void the_next_thread_uses_the_record_of_the_last(void **state)
+TEST(the_next_thread_uses_the_record_of_the_last)
 {
     rota_executor *pool = observing_pool();
 
@@ -139,7 +141,7 @@ static void the_next_thread_uses_the_record_of_the_last(void **state)
 }
 
 /* So many threads at a time, so many records, however many executors there have been. */
-static void there_are_no_more_records_than_threads(void **state)
+TEST(there_are_no_more_records_than_threads)
 {
     for (unsigned i = 0; i < 20; i++) {
         rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
@@ -153,7 +155,7 @@ static void there_are_no_more_records_than_threads(void **state)
 }
 
 /* An executor that is gone takes its figures along, and another does not find them. */
-static void figures_end_with_their_executor(void **state)
+TEST(figures_end_with_their_executor)
 {
     for (unsigned i = 0; i < 5; i++) {
         rota_executor *pool = observing_pool();
@@ -197,14 +199,14 @@ static void use_cells(unsigned rounds)
 }
 
 /* A thread has no more cells than it needs at a time: it uses those of executors that are gone. */
-static void cells_are_used_again(void **state)
+TEST(cells_are_used_again)
 {
     use_cells(4);
     assert_int_equal(cells(), USED);
 }
 
 /* Those that a recording has names of are left alone, until there are so many. */
-static void cells_are_bounded(void **state)
+TEST(cells_are_bounded)
 {
     assert_ok(rota_recorder_start(NULL));
     use_cells(2);
@@ -257,7 +259,7 @@ static void in_the_child(void *arg)
     test_check(rota_close(own) == ROTA_OK);
 }
 
-static void a_child_observes_its_own(void **state)
+TEST(a_child_observes_its_own)
 {
     parent past;
 
@@ -273,22 +275,4 @@ static void a_child_observes_its_own(void **state)
     test_await_completed(past.pool, 1);
     assert_int_equal(observing_figures(past.pool).running.count, 1);
     assert_ok(rota_close(past.pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed(each_mode_is_by_itself),
-        test_observed(one_of_two_starts_the_recorder),
-        test_observed(one_of_two_starts_the_watchdog),
-        test_observed(the_next_thread_uses_the_record_of_the_last),
-        test_observed(there_are_no_more_records_than_threads),
-        test_observed(figures_end_with_their_executor),
-        test_observed(cells_are_used_again),
-        test_observed(cells_are_bounded),
-        test_observed(a_child_observes_its_own),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+TEST_FIXTURE(.setup = observing_before, .teardown = observing_after);
+
 static atomic_uint runs;
 
 /* A task of that name has run. */
@@ -35,7 +37,7 @@ static void assert_known_as(const char *name, const char *expected)
 
 /* -- Text ------------------------------------------------------------------------------------ */
 
-static void names_are_whole_characters_that_control_nothing(void **state)
+TEST(names_are_whole_characters_that_control_nothing)
 {
     assert_known_as(NULL, "");
     assert_known_as("", "");
@@ -47,7 +49,7 @@ static void names_are_whole_characters_that_control_nothing(void **state)
     assert_known_as("ends in the midst \xe2\x82", "ends in the midst ??");
 }
 
-static void long_names_are_cut_between_characters(void **state)
+TEST(long_names_are_cut_between_characters)
 {
     assert_known_as("0123456789012345678901234567890", "0123456789012345678901234567890");
     assert_known_as("01234567890123456789012345678901", "0123456789012345678901234567890");
@@ -58,7 +60,7 @@ static void long_names_are_cut_between_characters(void **state)
 }
 
 /* A name is not copied when a task is submitted; but it is compared, and not only its place. */
-static void other_text_at_the_same_place_is_another_name(void **state)
+TEST(other_text_at_the_same_place_is_another_name)
 {
     rota_executor *pool = observing_pool();
     char name[ROTA_NAME_SIZE] = "first";
@@ -74,7 +76,7 @@ static void other_text_at_the_same_place_is_another_name(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void the_same_text_at_another_place_is_the_same_name(void **state)
+TEST(the_same_text_at_another_place_is_the_same_name)
 {
     rota_executor *pool = observing_pool();
     char name[] = "same", copy[] = "same";
@@ -87,7 +89,7 @@ static void the_same_text_at_another_place_is_the_same_name(void **state)
 
 /* -- How they are written -------------------------------------------------------------------- */
 
-static void names_are_escaped_in_metrics(void **state)
+TEST(names_are_escaped_in_metrics)
 {
     rota_executor *pool = observing_pool();
     char *text;
@@ -108,7 +110,7 @@ static void *name_thread_and_count(void *name)
 }
 
 /* Also those of threads, of which the library knows only when they first write. */
-static void names_are_escaped_in_a_trace(void **state)
+TEST(names_are_escaped_in_a_trace)
 {
     rota_executor *pool = observing_pool();
     char *text;
@@ -177,7 +179,7 @@ static rota_executor *busy_pool_like(uint32_t number, test_gate *gate)
  * A thread has a cell of an executor that is gone. Without memory it uses that anew, for tasks of another
  * name: what its cache knows of it must not be taken for that executor's tasks of the old name.
  */
-static void a_cell_that_is_used_anew_is_not_mistaken(void **state)
+TEST(a_cell_that_is_used_anew_is_not_mistaken)
 {
     static const char before[] = "used before", anew[] = "used anew";
     test_gate gate;
@@ -197,7 +199,7 @@ static void a_cell_that_is_used_anew_is_not_mistaken(void **state)
 }
 
 /* Without memory a task runs all the same, and is not timed. */
-static void without_memory_a_task_is_missed(void **state)
+TEST(without_memory_a_task_is_missed)
 {
     test_gate gate;
     rota_executor *pool = busy_pool(&gate);
@@ -216,7 +218,7 @@ static void without_memory_a_task_is_missed(void **state)
 /* -- Many ------------------------------------------------------------------------------------ */
 
 /* The last test: a process has so many names and no more. */
-static void names_beyond_the_most_are_other(void **state)
+TEST(names_beyond_the_most_are_other)
 {
     static char names[ROTA_OBSERVED_NAMES + 2][ROTA_NAME_SIZE];
     rota_executor *pool = observing_pool();
@@ -237,22 +239,4 @@ static void names_beyond_the_most_are_other(void **state)
     run_named(pool, "many 0");
     assert_int_equal(observing_task(pool, "many 0").completed, 2);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed(names_are_whole_characters_that_control_nothing),
-        test_observed(long_names_are_cut_between_characters),
-        test_observed(other_text_at_the_same_place_is_another_name),
-        test_observed(the_same_text_at_another_place_is_the_same_name),
-        test_observed(names_are_escaped_in_metrics),
-        test_observed(names_are_escaped_in_a_trace),
-        test_observed(a_cell_that_is_used_anew_is_not_mistaken),
-        test_observed(without_memory_a_task_is_missed),
-        test_observed(names_beyond_the_most_are_other),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,11 +25,11 @@ static int end(void **state)
     return test_clock_after(state);
 }
 
-#define test_of_page(test) cmocka_unit_test_setup_teardown(test, begin, end)
+static const test_fixture test_of_page = {.setup = begin, .teardown = end};
 
 /* -- One client ------------------------------------------------------------------------------ */
 
-static void what_there_is_can_be_asked_for(void **state)
+TEST_WITH(test_of_page, what_there_is_can_be_asked_for)
 {
     client_gets(CLIENT_GET("/"), 200);
     client_gets(CLIENT_GET("/figures"), 200);
@@ -38,7 +38,7 @@ static void what_there_is_can_be_asked_for(void **state)
     client_gets(CLIENT_GET("/trace"), 200);
 }
 
-static void head_is_answered_without_a_body(void **state)
+TEST_WITH(test_of_page, head_is_answered_without_a_body)
 {
     static const char *const paths[] = {"/", "/figures", "/metrics", "/trace"};
 
@@ -77,7 +77,7 @@ static const struct refused {
     {"SSH-2.0-OpenSSH_9.6\r\n", 400},
 };
 
-static void what_is_not_understood_is_refused(void **state)
+TEST_WITH(test_of_page, what_is_not_understood_is_refused)
 {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         client_answer answer = client_ask(refused[i].request);
@@ -91,7 +91,7 @@ static void what_is_not_understood_is_refused(void **state)
     client_gets(CLIENT_GET("/"), 200);
 }
 
-static void what_is_too_long_is_refused_and_the_reason_arrives(void **state)
+TEST_WITH(test_of_page, what_is_too_long_is_refused_and_the_reason_arrives)
 {
     enum { LONG = 60000 };
     char *text = malloc(LONG);
@@ -117,7 +117,7 @@ static void what_is_too_long_is_refused_and_the_reason_arrives(void **state)
 }
 
 /* DNS rebinding: the name of another, which leads here. */
-static void another_host_is_refused(void **state)
+TEST_WITH(test_of_page, another_host_is_refused)
 {
     client_gets("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403);
     client_gets("GET /metrics HTTP/1.1\r\nHost: localhost.evil.example:80\r\n\r\n", 403);
@@ -126,7 +126,7 @@ static void another_host_is_refused(void **state)
     client_gets("GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n", 200);
 }
 
-static void a_request_may_come_byte_by_byte(void **state)
+TEST_WITH(test_of_page, a_request_may_come_byte_by_byte)
 {
     static const char request[] = CLIENT_GET("/metrics");
     int fd = client_open();
@@ -136,7 +136,7 @@ static void a_request_may_come_byte_by_byte(void **state)
     client_takes(fd, 200);
 }
 
-static void of_several_requests_at_once_the_first_is_answered(void **state)
+TEST_WITH(test_of_page, of_several_requests_at_once_the_first_is_answered)
 {
     int fd = client_open();
 
@@ -146,7 +146,7 @@ static void of_several_requests_at_once_the_first_is_answered(void **state)
 
 /* -- Clients that leave ---------------------------------------------------------------------- */
 
-static void a_client_may_have_nothing_more_to_say(void **state)
+TEST_WITH(test_of_page, a_client_may_have_nothing_more_to_say)
 {
     int fd = client_open();
 
@@ -155,7 +155,7 @@ static void a_client_may_have_nothing_more_to_say(void **state)
     client_takes(fd, 200);
 }
 
-static void half_a_request_is_refused_when_no_more_can_come(void **state)
+TEST_WITH(test_of_page, half_a_request_is_refused_when_no_more_can_come)
 {
     int fd = client_open();
 
@@ -164,7 +164,7 @@ static void half_a_request_is_refused_when_no_more_can_come(void **state)
     client_takes(fd, 400);
 }
 
-static void who_says_nothing_gets_nothing(void **state)
+TEST_WITH(test_of_page, who_says_nothing_gets_nothing)
 {
     int fd = client_open();
 
@@ -182,7 +182,7 @@ static void reset(int fd)
 }
 
 /* More of them than there are places, in every state: none stays taken. */
-static void clients_that_go_away_leave_their_place(void **state)
+TEST_WITH(test_of_page, clients_that_go_away_leave_their_place)
 {
     static const char *const said[] = {
         "", "G", "GET / HTTP/1.1\r\nHost:", "\r\n", CLIENT_GET("/metrics"), CLIENT_GET("/trace")};
@@ -210,7 +210,7 @@ static void open_all(int *fds, int count, const char *text)
     }
 }
 
-static void slow_clients_do_not_hold_up_another(void **state)
+TEST_WITH(test_of_page, slow_clients_do_not_hold_up_another)
 {
     int slow[PLACES - 1];
 
@@ -240,7 +240,7 @@ static int refused_client(void)
  * All places are taken, and the next client waits until the time of one of them is up. That is seen
  * when something happens: one of those whose time is up says one byte more.
  */
-static void slow_clients_lose_their_place_in_time(void **state)
+TEST_WITH(test_of_page, slow_clients_lose_their_place_in_time)
 {
     int slow[PLACES - 1];
 
@@ -267,7 +267,7 @@ static void slow_clients_lose_their_place_in_time(void **state)
 }
 
 /* More of them than there are places. */
-static void who_was_served_need_not_hang_up(void **state)
+TEST_WITH(test_of_page, who_was_served_need_not_hang_up)
 {
     int fds[2 * PLACES];
     char byte;
@@ -282,7 +282,7 @@ static void who_was_served_need_not_hang_up(void **state)
         close(fds[i]);
 }
 
-static void a_hundred_clients_at_once_are_all_served(void **state)
+TEST_WITH(test_of_page, a_hundred_clients_at_once_are_all_served)
 {
     int fds[MANY];
 
@@ -300,7 +300,7 @@ static void ask_and_ask(void *arg)
         client_gets(i % 5 == 0 ? CLIENT_GET("/trace") : CLIENT_GET("/figures"), 200);
 }
 
-static void threads_ask_at_the_same_time(void **state)
+TEST_WITH(test_of_page, threads_ask_at_the_same_time)
 {
     test_thread *threads[4];
 
@@ -310,7 +310,7 @@ static void threads_ask_at_the_same_time(void **state)
         test_thread_join(threads[i]);
 }
 
-static void stop_ends_clients_that_hang(void **state)
+TEST_WITH(test_of_page, stop_ends_clients_that_hang)
 {
     int fds[3 * PLACES];
 
@@ -329,7 +329,7 @@ static void stop_ends_clients_that_hang(void **state)
 static int begin_in_time(void **state)
 {
     client_begin(NULL);
-    return test_memory_before(state);
+    return 0;
 }
 
 static int end_in_time(void **state)
@@ -338,7 +338,7 @@ static int end_in_time(void **state)
     return 0;
 }
 
-#define test_in_time(test) cmocka_unit_test_setup_teardown(test, begin_in_time, end_in_time)
+static const test_fixture test_in_time = {.setup = begin_in_time, .teardown = end_in_time};
 
 /* The client's end of the connection is the last that there is. */
 static void refuses_for_a_while(void)
@@ -366,7 +366,7 @@ static void close_all(const int fds[], int count)
         close(fds[i]);
 }
 
-static void without_descriptors_clients_wait(void **state)
+TEST_WITH(test_in_time, without_descriptors_clients_wait)
 {
     int taken[20];
 
@@ -378,7 +378,7 @@ static void without_descriptors_clients_wait(void **state)
 }
 
 /* One for each end of the connection. */
-static void without_a_descriptor_there_is_no_trace(void **state)
+TEST_WITH(test_in_time, without_a_descriptor_there_is_no_trace)
 {
     int taken[20];
 
@@ -393,7 +393,7 @@ static void without_a_descriptor_there_is_no_trace(void **state)
 }
 
 /* So few descriptors that poll refuses to wait for as many. */
-static void when_nothing_can_be_waited_for_clients_wait(void **state)
+TEST_WITH(test_in_time, when_nothing_can_be_waited_for_clients_wait)
 {
     if (TEST_IS_EMULATED)
         skip();
@@ -405,33 +405,4 @@ static void when_nothing_can_be_waited_for_clients_wait(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
     assert_true(client_is_at_end(fd));
     close(fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_of_page(what_there_is_can_be_asked_for),
-        test_of_page(head_is_answered_without_a_body),
-        test_of_page(what_is_not_understood_is_refused),
-        test_of_page(what_is_too_long_is_refused_and_the_reason_arrives),
-        test_of_page(another_host_is_refused),
-        test_of_page(a_request_may_come_byte_by_byte),
-        test_of_page(of_several_requests_at_once_the_first_is_answered),
-        test_of_page(a_client_may_have_nothing_more_to_say),
-        test_of_page(half_a_request_is_refused_when_no_more_can_come),
-        test_of_page(who_says_nothing_gets_nothing),
-        test_of_page(clients_that_go_away_leave_their_place),
-        test_of_page(slow_clients_do_not_hold_up_another),
-        test_of_page(slow_clients_lose_their_place_in_time),
-        test_of_page(who_was_served_need_not_hang_up),
-        test_of_page(a_hundred_clients_at_once_are_all_served),
-        test_of_page(threads_ask_at_the_same_time),
-        test_of_page(stop_ends_clients_that_hang),
-        test_in_time(without_descriptors_clients_wait),
-        test_in_time(without_a_descriptor_there_is_no_trace),
-        test_in_time(when_nothing_can_be_waited_for_clients_wait),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

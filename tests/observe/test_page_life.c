@@ -12,9 +12,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+static const test_fixture observed = {.setup = observing_before, .teardown = observing_after};
+
 /* -- Starting and stopping ------------------------------------------------------------------- */
 
-static void there_is_one_in_a_process(void **state)
+TEST(there_is_one_in_a_process)
 {
     unsigned port = 77;
 
@@ -27,14 +29,14 @@ static void there_is_one_in_a_process(void **state)
     assert_ok(rota_page_stop());
 }
 
-static void nobody_need_know_the_port(void **state)
+TEST(nobody_need_know_the_port)
 {
     assert_ok(rota_page_start(NULL, NULL));
     assert_ok(rota_page_stop());
 }
 
 /* Also at a port that connections of the one before have only just left. */
-static void it_can_be_started_again_where_it_was(void **state)
+TEST(it_can_be_started_again_where_it_was)
 {
     rota_page_options options = {.port = 0};
 
@@ -59,7 +61,7 @@ static bool is_refused(void)
     return refused;
 }
 
-static void nobody_listens_after_the_end(void **state)
+TEST(nobody_listens_after_the_end)
 {
     client_begin(NULL);
     assert_false(is_refused());
@@ -76,7 +78,7 @@ static void start_and_stop(void *arg)
     }
 }
 
-static void threads_may_start_and_stop_it_at_the_same_time(void **state)
+TEST(threads_may_start_and_stop_it_at_the_same_time)
 {
     test_thread *threads[4];
 
@@ -106,7 +108,7 @@ static void is_over(void *arg)
 }
 
 /* Also to who was not the first to say so. */
-static void stop_returns_when_it_has_ended(void **state)
+TEST(stop_returns_when_it_has_ended)
 {
     static const test_race race = {
         .before = start_again, .sides = {stop_and_look, stop_and_look}, .after = is_over};
@@ -116,7 +118,7 @@ static void stop_returns_when_it_has_ended(void **state)
 
 /* -- Addresses ------------------------------------------------------------------------------- */
 
-static void an_address_is_an_ip_address(void **state)
+TEST(an_address_is_an_ip_address)
 {
     static const char *const wrong[] = {
         "",          "localhost",  "1.2.3",
@@ -133,7 +135,7 @@ static void an_address_is_an_ip_address(void **state)
     assert_status(rota_page_start(&options, NULL), ROTA_EINVAL);
 }
 
-static void what_the_system_refuses_is_told_by_errno(void **state)
+TEST(what_the_system_refuses_is_told_by_errno)
 {
     rota_page_options options = {.address = "192.0.2.1"}; /* nobody's: RFC 5737 */
     unsigned port = 77;
@@ -159,7 +161,7 @@ static void what_the_system_refuses_is_told_by_errno(void **state)
 }
 
 /* The last of them go to what wakes the page. */
-static void without_a_socket_errno_tells(void **state)
+TEST(without_a_socket_errno_tells)
 {
     struct rlimit usual = client_limit_descriptors(test_is_linux() ? 1 : 2);
 
@@ -171,14 +173,14 @@ static void without_a_socket_errno_tells(void **state)
     assert_int_equal(error, EMFILE);
 }
 
-static void whoever_listens_to_the_network_is_asked_by_any_name(void **state)
+TEST(whoever_listens_to_the_network_is_asked_by_any_name)
 {
     client_begin(&(rota_page_options){.address = "0.0.0.0"});
     client_gets("GET / HTTP/1.1\r\nHost: any.example\r\n\r\n", 200);
     client_end();
 }
 
-static void a_loopback_address_is_asked_by_its_own_name(void **state)
+TEST(a_loopback_address_is_asked_by_its_own_name)
 {
     client_begin(&(rota_page_options){.address = "127.0.0.1"});
     client_gets("GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n", 200);
@@ -198,7 +200,7 @@ static void ask_over_ipv6(void)
     client_takes(fd, 200);
 }
 
-static void an_address_may_be_of_version_6(void **state)
+TEST(an_address_may_be_of_version_6)
 {
     int status = rota_page_start(&(rota_page_options){.address = "::1"}, &client_port);
 
@@ -226,12 +228,12 @@ static void undo(void *arg)
 }
 
 /* ROTA_ENOMEM from rota_page_start. */
-static void it_is_started_or_not(void **state)
+TEST(it_is_started_or_not)
 {
     test_every_allocation_fails(attempt, undo, NULL, ROTA_ENOMEM);
 }
 
-static void without_a_thread_or_a_descriptor_it_can_be_tried_again(void **state)
+TEST(without_a_thread_or_a_descriptor_it_can_be_tried_again)
 {
     static const rota__fault_kind kinds[] = {ROTA__FAULT_THREAD_START, ROTA__FAULT_EVENT};
 
@@ -254,7 +256,7 @@ static bool is_the_page(void)
 }
 
 /* Every allocation of an answer fails in turn: the client is told, and the next one served. */
-static void without_memory_an_answer_says_so(void **state)
+TEST_WITH(observed, without_memory_an_answer_says_so)
 {
     static const char *const requests[] = {CLIENT_GET("/"), CLIENT_GET("/figures"),
                                            CLIENT_GET("/metrics"), CLIENT_GET("/trace")};
@@ -300,7 +302,7 @@ static void be_a_child(void *arg)
 }
 
 /* Fault 44: a child has no page, may have its own, and does not touch its parent's. */
-static void a_child_has_no_page(void **state)
+TEST(a_child_has_no_page)
 {
     if (!TEST_FORKS_ARE_FOLLOWED)
         skip();
@@ -328,7 +330,7 @@ static void stop_in_place_of_the_parent(void *arg)
         pause();
 }
 
-static void a_child_does_not_keep_the_port(void **state)
+TEST(a_child_does_not_keep_the_port)
 {
     int ends[2];
     char byte;
@@ -354,30 +356,4 @@ static void a_child_does_not_keep_the_port(void **state)
     close(hanging);
     close(ends[0]);
     close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(there_is_one_in_a_process),
-        test_with_memory(nobody_need_know_the_port),
-        test_with_memory(it_can_be_started_again_where_it_was),
-        test_with_memory(nobody_listens_after_the_end),
-        test_with_memory(threads_may_start_and_stop_it_at_the_same_time),
-        test_with_memory(stop_returns_when_it_has_ended),
-        test_with_memory(an_address_is_an_ip_address),
-        test_with_memory(what_the_system_refuses_is_told_by_errno),
-        test_with_memory(without_a_socket_errno_tells),
-        test_with_memory(whoever_listens_to_the_network_is_asked_by_any_name),
-        test_with_memory(a_loopback_address_is_asked_by_its_own_name),
-        test_with_memory(an_address_may_be_of_version_6),
-        test_with_memory(it_is_started_or_not),
-        test_with_memory(without_a_thread_or_a_descriptor_it_can_be_tried_again),
-        test_observed(without_memory_an_answer_says_so),
-        test_with_memory(a_child_has_no_page),
-        test_with_memory(a_child_does_not_keep_the_port),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

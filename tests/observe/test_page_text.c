@@ -8,6 +8,8 @@
 #include "page_client.h"
 #include "page_text_sha256.h"
 
+TEST_FIXTURE(.setup = observing_before, .teardown = observing_after);
+
 /* -- The text for a browser ------------------------------------------------------------------ */
 
 /* What is between the two, of which there is one each. */
@@ -23,7 +25,7 @@ static size_t between(const char *text, const char *begin, const char *end, cons
 }
 
 /* The policy allows this style and this script, by their hashes; so it has to know them as they are. */
-static void the_policy_knows_the_style_and_the_script(void **state)
+TEST(the_policy_knows_the_style_and_the_script)
 {
     client_begin(NULL);
     client_answer answer = client_ask(CLIENT_GET("/"));
@@ -46,7 +48,7 @@ static void the_policy_knows_the_style_and_the_script(void **state)
 }
 
 /* Nothing is fetched from elsewhere, and no text becomes markup. */
-static void the_page_is_complete_and_makes_no_markup_of_text(void **state)
+TEST(the_page_is_complete_and_makes_no_markup_of_text)
 {
     client_begin(NULL);
     client_answer answer = client_ask(CLIENT_GET("/"));
@@ -64,7 +66,7 @@ static void the_page_is_complete_and_makes_no_markup_of_text(void **state)
 
 /* -- Figures --------------------------------------------------------------------------------- */
 
-static void names_are_escaped(void **state)
+TEST(names_are_escaped)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
 
@@ -97,7 +99,7 @@ static long figure(const char *json, const char *of, const char *name)
     return strtol(at + (*at == '['), NULL, 10);
 }
 
-static void figures_are_those_of_the_executors(void **state)
+TEST(figures_are_those_of_the_executors)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     rota_executor *other = test_pool((rota_pool_options){.core_threads = 3});
@@ -133,7 +135,7 @@ static void figures_are_those_of_the_executors(void **state)
 }
 
 /* More executors than fit into what is set aside at first. */
-static void all_executors_are_told_of(void **state)
+TEST(all_executors_are_told_of)
 {
     enum { MANY = 300 };
     rota_executor *pools[MANY];
@@ -160,7 +162,7 @@ static void all_executors_are_told_of(void **state)
 
 /* -- Metrics --------------------------------------------------------------------------------- */
 
-static void metrics_are_those_of_the_library(void **state)
+TEST(metrics_are_those_of_the_library)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     char text[20000];
@@ -193,7 +195,7 @@ static void record_much(void)
     assert_ok(rota_recorder_stop());
 }
 
-static void a_trace_is_what_was_recorded(void **state)
+TEST(a_trace_is_what_was_recorded)
 {
     record_much();
     client_begin(NULL);
@@ -221,7 +223,7 @@ static int open_lazy_client(void)
     return fd;
 }
 
-static void who_does_not_read_holds_up_nobody(void **state)
+TEST(who_does_not_read_holds_up_nobody)
 {
     enum { LAZY = 3 };
     int lazy[LAZY];
@@ -236,21 +238,4 @@ static void who_does_not_read_holds_up_nobody(void **state)
     client_end(); /* and they do not hold up the end */
     for (int i = 0; i < LAZY; i++)
         close(lazy[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed(the_policy_knows_the_style_and_the_script),
-        test_observed(the_page_is_complete_and_makes_no_markup_of_text),
-        test_observed(names_are_escaped),
-        test_observed(figures_are_those_of_the_executors),
-        test_observed(all_executors_are_told_of),
-        test_observed(metrics_are_those_of_the_library),
-        test_observed(a_trace_is_what_was_recorded),
-        test_observed(who_does_not_read_holds_up_nobody),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+TEST_FIXTURE(.setup = observing_before_in_time, .teardown = observing_after_in_time);
+
 /* As events tell it: in microseconds. */
 static const char *time_text(rota_ns time)
 {
@@ -60,7 +62,7 @@ static void assert_balanced(const char *text)
 
 /* -- What happens ---------------------------------------------------------------------------- */
 
-static void a_task_is_a_beginning_and_an_end(void **state)
+TEST(a_task_is_a_beginning_and_an_end)
 {
     rota_executor *pool = observing_pool();
     rota_ns begun = rota_now();
@@ -96,7 +98,7 @@ static void *fail_task(void *arg)
     return rota_fail(7);
 }
 
-static void a_failure_is_seen(void **state)
+TEST(a_failure_is_seen)
 {
     rota_executor *pool = observing_pool();
 
@@ -111,7 +113,7 @@ static void a_failure_is_seen(void **state)
 }
 
 /* What still runs ends with the last that is known of its thread. */
-static void what_runs_still_is_closed(void **state)
+TEST(what_runs_still_is_closed)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -130,7 +132,7 @@ static void what_runs_still_is_closed(void **state)
 }
 
 /* What began before is not there, and so its end is not, either. */
-static void an_end_without_a_beginning_is_left_out(void **state)
+TEST(an_end_without_a_beginning_is_left_out)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -148,7 +150,7 @@ static void an_end_without_a_beginning_is_left_out(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_full_queue_and_a_rejection_are_seen(void **state)
+TEST(a_full_queue_and_a_rejection_are_seen)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
     test_gate gate;
@@ -166,7 +168,7 @@ static void a_full_queue_and_a_rejection_are_seen(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_late_timer_is_seen(void **state)
+TEST(a_late_timer_is_seen)
 {
     atomic_uint runs = 0;
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -195,7 +197,7 @@ static void *sleep_until_cancelled(void *arg)
 }
 
 /* A thread of the pool sleeps inside of a task: the pairs are one inside the other. */
-static void sleeps_are_seen(void **state)
+TEST(sleeps_are_seen)
 {
     rota_executor *pool = observing_pool();
     test_gate gate;
@@ -222,7 +224,7 @@ static void sleeps_are_seen(void **state)
 /* -- Rings ----------------------------------------------------------------------------------- */
 
 /* 64 events is the least: so many are known of a thread, and they are the last. */
-static void a_full_ring_has_the_newest(void **state)
+TEST(a_full_ring_has_the_newest)
 {
     rota_executor *pool = observing_pool();
     char *text;
@@ -251,7 +253,7 @@ static unsigned records(void)
 }
 
 /* Each has left before the next comes, which goes on in its ring: it is told whose events are whose. */
-static void threads_that_come_and_go_share_a_ring(void **state)
+TEST(threads_that_come_and_go_share_a_ring)
 {
     assert_ok(rota_recorder_start(&(rota_recorder_options){.events = 256}));
     for (unsigned i = 0; i < 4; i++) {
@@ -279,7 +281,7 @@ static void threads_that_come_and_go_share_a_ring(void **state)
 
 /* -- What is too old ------------------------------------------------------------------------- */
 
-static void what_is_too_old_is_not_written(void **state)
+TEST(what_is_too_old_is_not_written)
 {
     rota_executor *pool = observing_pool();
 
@@ -298,7 +300,7 @@ static void what_is_too_old_is_not_written(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void it_starts_afresh(void **state)
+TEST(it_starts_afresh)
 {
     rota_executor *pool = observing_pool();
 
@@ -323,7 +325,7 @@ static void it_starts_afresh(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     assert_status(rota_recorder_start(&(rota_recorder_options){.keep = -1}), ROTA_EINVAL);
     assert_status(rota_recorder_start(&(rota_recorder_options){.events = SIZE_MAX}), ROTA_EINVAL);
@@ -331,7 +333,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_status(rota_recorder_write(-1), ROTA_EINVAL);
 }
 
-static void nothing_is_a_trace_too(void **state)
+TEST(nothing_is_a_trace_too)
 {
     char *text = trace();
 
@@ -341,7 +343,7 @@ static void nothing_is_a_trace_too(void **state)
 
 /* -- Descriptors ----------------------------------------------------------------------------- */
 
-static void a_descriptor_gets_what_a_file_gets(void **state)
+TEST(a_descriptor_gets_what_a_file_gets)
 {
     rota_executor *pool = observing_pool();
     FILE *file = tmpfile();
@@ -365,31 +367,7 @@ static void a_descriptor_gets_what_a_file_gets(void **state)
 }
 
 /* ROTA_EIO from rota_recorder_write, rota_recorder_print. */
-static void what_takes_nothing_is_told_of(void **state)
+TEST(what_takes_nothing_is_told_of)
 {
     observing_takes_nothing(rota_recorder_write, rota_recorder_print);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed_in_time(nothing_is_a_trace_too),
-        test_observed_in_time(a_task_is_a_beginning_and_an_end),
-        test_observed_in_time(a_failure_is_seen),
-        test_observed_in_time(what_runs_still_is_closed),
-        test_observed_in_time(an_end_without_a_beginning_is_left_out),
-        test_observed_in_time(a_full_queue_and_a_rejection_are_seen),
-        test_observed_in_time(a_late_timer_is_seen),
-        test_observed_in_time(sleeps_are_seen),
-        test_observed_in_time(a_full_ring_has_the_newest),
-        test_observed_in_time(threads_that_come_and_go_share_a_ring),
-        test_observed_in_time(what_is_too_old_is_not_written),
-        test_observed_in_time(it_starts_afresh),
-        test_observed_in_time(what_cannot_be_is_refused),
-        test_observed_in_time(a_descriptor_gets_what_a_file_gets),
-        test_observed_in_time(what_takes_nothing_is_told_of),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void assert_name(const rota_executor *ex, const char *expected)
 }
 
 /* What each kind is called until it is told otherwise; no two the same. */
-static void an_executor_has_a_name_at_first(void **state)
+TEST(an_executor_has_a_name_at_first)
 {
     rota_executor *executors[5];
     char names[5][ROTA_NAME_SIZE];
@@ -42,7 +42,7 @@ static void an_executor_has_a_name_at_first(void **state)
         assert_ok(rota_close(executors[i]));
 }
 
-static void a_name_is_copied(void **state)
+TEST(a_name_is_copied)
 {
     rota_executor *pool = observing_pool();
     char name[] = "resize";
@@ -53,7 +53,7 @@ static void a_name_is_copied(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void two_may_have_the_same_name(void **state)
+TEST(two_may_have_the_same_name)
 {
     rota_executor *first = observing_pool(), *second = observing_pool();
 
@@ -65,7 +65,7 @@ static void two_may_have_the_same_name(void **state)
     assert_ok(rota_close(second));
 }
 
-static void a_name_is_given_as_snprintf_does(void **state)
+TEST(a_name_is_given_as_snprintf_does)
 {
     rota_executor *pool = observing_pool();
     char name[4] = "???";
@@ -123,7 +123,7 @@ static const char *const bad[] = {
     "\xf0\x9f(\x98",
 };
 
-static void a_name_is_short_text_without_controls(void **state)
+TEST(a_name_is_short_text_without_controls)
 {
     rota_executor *pool = observing_pool();
 
@@ -140,7 +140,7 @@ static void a_name_is_short_text_without_controls(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void what_is_missing_is_refused(void **state)
+TEST(what_is_missing_is_refused)
 {
     rota_executor *pool = observing_pool();
     char name[ROTA_NAME_SIZE];
@@ -170,7 +170,7 @@ static bool note(rota_executor *ex, void *arg)
     return all->count < all->most;
 }
 
-static void all_are_visited_in_the_order_they_were_made(void **state)
+TEST(all_are_visited_in_the_order_they_were_made)
 {
     rota_executor *first = observing_pool();
     rota_executor *second = test_forkjoin_of(1);
@@ -212,7 +212,7 @@ static bool close_it(rota_executor *ex, void *arg)
     return true;
 }
 
-static void who_visits_cannot_close_it_or_free_it(void **state)
+TEST(who_visits_cannot_close_it_or_free_it)
 {
     rota_executor *pool = observing_pool();
     unsigned visits = 0;
@@ -257,7 +257,7 @@ static bool look_while_it_is_closed(rota_executor *ex, void *arg)
     return true;
 }
 
-static void to_close_it_takes_until_the_visit_has_ended(void **state)
+TEST(to_close_it_takes_until_the_visit_has_ended)
 {
     closer mine = {.pool = observing_pool()};
     rota_executor *after = observing_pool();
@@ -276,7 +276,7 @@ static bool visit_again(rota_executor *ex, void *arg)
     return true;
 }
 
-static void a_visit_may_be_inside_of_another(void **state)
+TEST(a_visit_may_be_inside_of_another)
 {
     rota_executor *first = observing_pool(), *second = observing_pool();
     visited all = {.most = 8};
@@ -298,7 +298,7 @@ static bool make_another(rota_executor *ex, void *arg)
     return true;
 }
 
-static void one_that_is_made_meanwhile_is_the_last(void **state)
+TEST(one_that_is_made_meanwhile_is_the_last)
 {
     rota_executor *pool = observing_pool();
     visited all = {.count = 0};
@@ -321,7 +321,7 @@ static void visit_and_end(void *arg)
 }
 
 /* GEN-14 */
-static void a_visitor_may_end_its_thread(void **state)
+TEST(a_visitor_may_end_its_thread)
 {
     rota_executor *pool = observing_pool();
 
@@ -331,7 +331,7 @@ static void a_visitor_may_end_its_thread(void **state)
 
 /* -- Printing -------------------------------------------------------------------------------- */
 
-static void each_is_printed_on_a_line(void **state)
+TEST(each_is_printed_on_a_line)
 {
     rota_executor *first = observing_pool();
     rota_executor *second = test_sched((rota_sched_options){.core_threads = 1});
@@ -352,7 +352,7 @@ static void each_is_printed_on_a_line(void **state)
 }
 
 /* At the end, when what was printed is written; or at once, where nothing is kept back. */
-static void a_file_that_takes_nothing_is_told(void **state)
+TEST(a_file_that_takes_nothing_is_told)
 {
     static const int kinds[] = {_IOFBF, _IONBF};
     rota_executor *pool = observing_pool();
@@ -387,7 +387,7 @@ static void in_the_child(void *arg)
     test_check(all.count == 0);
 }
 
-static void a_child_sees_its_own_only(void **state)
+TEST(a_child_sees_its_own_only)
 {
     rota_executor *pool;
     test_gate gate;
@@ -413,7 +413,7 @@ static bool fork_in_there(rota_executor *ex, void *arg)
     return true;
 }
 
-static void a_child_is_in_no_visit(void **state)
+TEST(a_child_is_in_no_visit)
 {
     rota_executor *pool;
     unsigned visits = 0;
@@ -424,29 +424,4 @@ static void a_child_is_in_no_visit(void **state)
     assert_ok(rota_executors_visit(fork_in_there, &visits));
     assert_int_equal(visits, 1);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(an_executor_has_a_name_at_first),
-        test_with_memory(a_name_is_copied),
-        test_with_memory(two_may_have_the_same_name),
-        test_with_memory(a_name_is_given_as_snprintf_does),
-        test_with_memory(a_name_is_short_text_without_controls),
-        test_with_memory(what_is_missing_is_refused),
-        test_with_memory(all_are_visited_in_the_order_they_were_made),
-        test_with_memory(who_visits_cannot_close_it_or_free_it),
-        test_with_memory(to_close_it_takes_until_the_visit_has_ended),
-        test_with_memory(a_visit_may_be_inside_of_another),
-        test_with_memory(one_that_is_made_meanwhile_is_the_last),
-        test_with_memory(a_visitor_may_end_its_thread),
-        test_with_memory(each_is_printed_on_a_line),
-        test_with_memory(a_file_that_takes_nothing_is_told),
-        test_with_memory(a_child_sees_its_own_only),
-        test_with_memory(a_child_is_in_no_visit),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

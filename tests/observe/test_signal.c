@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+TEST_FIXTURE(.setup = observing_before, .teardown = observing_after);
+
 static char folder[] = "/tmp/rota-signal-XXXXXX";
 static char path[sizeof folder + 20], other_path[sizeof folder + 20];
 static atomic_uint runs, handled;
@@ -88,7 +90,7 @@ static rota_executor *recorded_pool(void)
 
 /* -- Signals that come ----------------------------------------------------------------------- */
 
-static void a_signal_writes_the_file(void **state)
+TEST(a_signal_writes_the_file)
 {
     rota_executor *pool = recorded_pool();
     struct stat about;
@@ -106,7 +108,7 @@ static void a_signal_writes_the_file(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void the_signal_is_given_back(void **state)
+TEST(the_signal_is_given_back)
 {
     set_handler(SIGUSR1, handle);
     for (unsigned i = 0; i < 2; i++) {
@@ -123,7 +125,7 @@ static void the_signal_is_given_back(void **state)
 }
 
 /* Another file, and then another signal, in place of those before; in the end all is as it was. */
-static void the_next_takes_the_place_of_the_last(void **state)
+TEST(the_next_takes_the_place_of_the_last)
 {
     rota_executor *pool = recorded_pool();
 
@@ -149,7 +151,7 @@ static void the_next_takes_the_place_of_the_last(void **state)
 }
 
 /* A path at which there can be no file: nobody can be told, and the next is written again. */
-static void a_file_that_cannot_be_written_is_left_out(void **state)
+TEST(a_file_that_cannot_be_written_is_left_out)
 {
     rota_executor *pool = recorded_pool();
 
@@ -164,7 +166,7 @@ static void a_file_that_cannot_be_written_is_left_out(void **state)
 }
 
 /* Of 4,000 bytes, most of which say nothing. */
-static void the_longest_path_is_used_whole(void **state)
+TEST(the_longest_path_is_used_whole)
 {
     rota_executor *pool = recorded_pool();
     const char *name = strrchr(path, '/') + 1;
@@ -183,7 +185,7 @@ static void the_longest_path_is_used_whole(void **state)
 
 /* -- What cannot be -------------------------------------------------------------------------- */
 
-static void what_cannot_be_is_refused_and_changes_nothing(void **state)
+TEST(what_cannot_be_is_refused_and_changes_nothing)
 {
     static const int bad[] = {-1, SIGKILL, SIGSTOP, 1000};
     static char long_path[5000];
@@ -224,7 +226,7 @@ static void in_the_child(void *arg)
     test_check(rota_close(own) == ROTA_OK);
 }
 
-static void a_child_has_an_arrangement_of_its_own(void **state)
+TEST(a_child_has_an_arrangement_of_its_own)
 {
     rota_executor *pool;
 
@@ -242,21 +244,20 @@ static void a_child_has_an_arrangement_of_its_own(void **state)
     assert_ok(rota_close(pool));
 }
 
-static int make_folder(void **state)
-{
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/trace", folder);
-    snprintf(other_path, sizeof other_path, "%s/other", folder);
-    return 0;
-}
-
 /* Nothing else was left there. */
-static int remove_folder(void **state)
+static void remove_folder(void)
 {
     unlink(path);
     unlink(other_path);
-    return rmdir(folder);
+    test_check(rmdir(folder) == 0);
+}
+
+BEFORE_TESTS
+{
+    test_check(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
+    snprintf(path, sizeof path, "%s/trace", folder);
+    snprintf(other_path, sizeof other_path, "%s/other", folder);
+    return true;
 }
 
 /* One that is ignored by who does not ask for it. */
@@ -287,7 +288,7 @@ static void begin_and_end_in_the_child(void *unused)
 }
 
 /* Whoever held the lock of this arrangement when the child was made. */
-static void a_child_is_not_held_up_by_who_begins_and_ends(void **state)
+TEST(a_child_is_not_held_up_by_who_begins_and_ends)
 {
     test_thread *other;
 
@@ -304,7 +305,7 @@ static void nothing(void *unused)
 {
 }
 
-static void signals_come_while_it_begins_and_ends(void **state)
+TEST(signals_come_while_it_begins_and_ends)
 {
     static const test_race race = {
         .before = nothing, .sides = {begin_and_end, send_some}, .after = nothing};
@@ -312,22 +313,4 @@ static void signals_come_while_it_begins_and_ends(void **state)
     assert_ok(rota_recorder_start(NULL));
     test_race_run(&race, NULL);
     assert_ok(rota_recorder_stop());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed(a_signal_writes_the_file),
-        test_observed(the_signal_is_given_back),
-        test_observed(the_next_takes_the_place_of_the_last),
-        test_observed(a_file_that_cannot_be_written_is_left_out),
-        test_observed(the_longest_path_is_used_whole),
-        test_observed(what_cannot_be_is_refused_and_changes_nothing),
-        test_observed(a_child_has_an_arrangement_of_its_own),
-        test_observed(a_child_is_not_held_up_by_who_begins_and_ends),
-        test_observed(signals_come_while_it_begins_and_ends),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -8,6 +8,8 @@
 #include "forkjoin.h"
 #include "observing.h"
 
+TEST_FIXTURE(.setup = observing_before_in_time, .teardown = observing_after_in_time);
+
 enum { MOST_ALARMS = 8 };
 
 /* An alarm, with copies of its texts. */
@@ -92,7 +94,7 @@ static void *note_thread_and_wait(void *gate)
     return test_wait_at(gate);
 }
 
-static void a_long_task_is_told_of_once(void **state)
+TEST(a_long_task_is_told_of_once)
 {
     rota_executor *pool = one_thread();
     test_gate gate;
@@ -118,7 +120,7 @@ static void a_long_task_is_told_of_once(void **state)
 }
 
 /* A thread is known as it was called when it first wrote of itself. */
-static void an_alarm_says_which_thread_it_is(void **state)
+TEST(an_alarm_says_which_thread_it_is)
 {
     rota_executor *pool;
     test_gate first, second;
@@ -144,7 +146,7 @@ static void an_alarm_says_which_thread_it_is(void **state)
     assert_ok(rota_watchdog_stop());
 }
 
-static void each_of_two_long_tasks_is_told_of(void **state)
+TEST(each_of_two_long_tasks_is_told_of)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
     test_gate gate, next;
@@ -168,7 +170,7 @@ static void each_of_two_long_tasks_is_told_of(void **state)
 }
 
 /* Between its runs it does not run, however long that is. */
-static void a_periodic_task_is_timed_run_by_run(void **state)
+TEST(a_periodic_task_is_timed_run_by_run)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -203,7 +205,7 @@ static void *run_another_inside(void *arg)
 }
 
 /* And it does not wait for itself, as it seems: it runs, and will end. */
-static void a_task_inside_of_another_is_told_of_too(void **state)
+TEST(a_task_inside_of_another_is_told_of_too)
 {
     rota_executor *pool = one_thread();
     test_gate outer, inner;
@@ -230,7 +232,7 @@ static void a_task_inside_of_another_is_told_of_too(void **state)
 
 /* -- Queues ---------------------------------------------------------------------------------- */
 
-static void a_slow_queue_is_told_of_once_until_it_was_fast(void **state)
+TEST(a_slow_queue_is_told_of_once_until_it_was_fast)
 {
     rota_executor *pool = one_thread();
     test_gate gates[3];
@@ -268,7 +270,7 @@ static void a_slow_queue_is_told_of_once_until_it_was_fast(void **state)
 }
 
 /* Without having been young: the next was in the queue for as long. */
-static void a_queue_that_stays_slow_is_not_told_of_again(void **state)
+TEST(a_queue_that_stays_slow_is_not_told_of_again)
 {
     rota_executor *pool = one_thread();
     test_gate gates[3];
@@ -291,7 +293,7 @@ static void a_queue_that_stays_slow_is_not_told_of_again(void **state)
     assert_ok(rota_watchdog_stop());
 }
 
-static void what_is_not_due_does_not_wait(void **state)
+TEST(what_is_not_due_does_not_wait)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -312,7 +314,7 @@ static void what_is_not_due_does_not_wait(void **state)
 }
 
 /* What one watchdog has told, the next has not. */
-static void another_watchdog_tells_of_a_slow_queue_again(void **state)
+TEST(another_watchdog_tells_of_a_slow_queue_again)
 {
     rota_executor *pool = one_thread();
     test_gate gate;
@@ -426,17 +428,17 @@ static void a_cycle_is_told_of(unsigned count)
     assert_ok(rota_watchdog_stop());
 }
 
-static void a_cycle_of_two_is_told_of_once(void **state)
+TEST(a_cycle_of_two_is_told_of_once)
 {
     a_cycle_is_told_of(2);
 }
 
-static void a_cycle_of_three_is_told_of_once(void **state)
+TEST(a_cycle_of_three_is_told_of_once)
 {
     a_cycle_is_told_of(3);
 }
 
-static void a_chain_is_no_cycle(void **state)
+TEST(a_chain_is_no_cycle)
 {
     ring all = {.futures = {NULL}};
 
@@ -450,7 +452,7 @@ static void a_chain_is_no_cycle(void **state)
 }
 
 /* Who waits for a time only will not wait for ever. */
-static void a_cycle_that_ends_by_itself_is_none(void **state)
+TEST(a_cycle_that_ends_by_itself_is_none)
 {
     ring all = {.futures = {NULL}};
 
@@ -479,7 +481,7 @@ static unsigned waiting_for_something(void)
 }
 
 /* It has got that unseen, and another future may be at the same place by now. */
-static void what_was_awaited_under_another_watchdog_is_forgotten(void **state)
+TEST(what_was_awaited_under_another_watchdog_is_forgotten)
 {
     ring all = {.futures = {NULL}};
 
@@ -507,7 +509,7 @@ static void stop_from_there(const rota_alarm *alarm, void *ctx)
 }
 
 /* ROTA_EDEADLOCK from rota_watchdog_stop. */
-static void to_stop_it_from_an_alarm_is_a_deadlock(void **state)
+TEST(to_stop_it_from_an_alarm_is_a_deadlock)
 {
     rota_executor *pool = one_thread();
     atomic_uint told_of = 0;
@@ -527,7 +529,7 @@ static void to_stop_it_from_an_alarm_is_a_deadlock(void **state)
     assert_ok(rota_watchdog_stop());
 }
 
-static void there_is_one_at_a_time(void **state)
+TEST(there_is_one_at_a_time)
 {
     const rota_watchdog_options options = {.cycles = true, .alarm = hear, .ctx = &heard};
 
@@ -540,7 +542,7 @@ static void there_is_one_at_a_time(void **state)
     assert_ok(rota_watchdog_stop());
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
     const rota_watchdog_options bad[] = {
         {.alarm = hear},
@@ -556,7 +558,7 @@ static void what_makes_no_sense_is_refused(void **state)
 }
 
 /* The period is a quarter of the shorter time, but not less than 10 ms. */
-static void it_looks_often_enough(void **state)
+TEST(it_looks_often_enough)
 {
     const struct {
         rota_ns longest_task, oldest_queued, period;
@@ -597,7 +599,7 @@ static void it_looks_often_enough(void **state)
 }
 
 /* It observes while it is there, and leaves what the user has set. */
-static void it_observes_meanwhile(void **state)
+TEST(it_observes_meanwhile)
 {
     rota_executor *pool = one_thread();
     atomic_uint runs = 0;
@@ -628,7 +630,7 @@ static void invoke_it(void *pool)
 }
 
 /* A worker took it from outside, and it has ended the worker's thread. */
-static void what_has_ended_its_thread_runs_no_more(void **state)
+TEST(what_has_ended_its_thread_runs_no_more)
 {
     rota_executor *pool = test_forkjoin((rota_forkjoin_options){.parallelism = 1});
 
@@ -643,33 +645,4 @@ static void what_has_ended_its_thread_runs_no_more(void **state)
     }
     rota__mutex_unlock(&rota__process_lock);
     assert_ok(rota_watchdog_stop());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_observed_in_time(a_long_task_is_told_of_once),
-        test_observed_in_time(an_alarm_says_which_thread_it_is),
-        test_observed_in_time(each_of_two_long_tasks_is_told_of),
-        test_observed_in_time(a_periodic_task_is_timed_run_by_run),
-        test_observed_in_time(a_task_inside_of_another_is_told_of_too),
-        test_observed_in_time(a_slow_queue_is_told_of_once_until_it_was_fast),
-        test_observed_in_time(a_queue_that_stays_slow_is_not_told_of_again),
-        test_observed_in_time(what_is_not_due_does_not_wait),
-        test_observed_in_time(another_watchdog_tells_of_a_slow_queue_again),
-        test_observed_in_time(a_cycle_of_two_is_told_of_once),
-        test_observed_in_time(a_cycle_of_three_is_told_of_once),
-        test_observed_in_time(a_chain_is_no_cycle),
-        test_observed_in_time(a_cycle_that_ends_by_itself_is_none),
-        test_observed_in_time(what_was_awaited_under_another_watchdog_is_forgotten),
-        test_observed_in_time(to_stop_it_from_an_alarm_is_a_deadlock),
-        test_observed_in_time(there_is_one_at_a_time),
-        test_observed_in_time(what_makes_no_sense_is_refused),
-        test_observed_in_time(it_looks_often_enough),
-        test_observed_in_time(it_observes_meanwhile),
-        test_observed_in_time(what_has_ended_its_thread_runs_no_more),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
