@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executor_contract.c - makes the tests for each kind, and what they have in common.
+ * executor_contract.c - the fixture of the contract, and the probes of its tests.
  */
 #include "executor_contract.h"
 
@@ -231,23 +231,14 @@ static unsigned abilities(const executor_kind *kind)
     return able;
 }
 
-/* -- All of them -------------------------------------------------------------------------- */
+/* -- The fixture ---------------------------------------------------------------------------- */
 
-static const contract_test *const lists[] = {
-    contract_submit_tests,       contract_cancel_tests,     contract_argument_tests,
-    contract_invoke_all_tests,   contract_invoke_any_tests, contract_shutdown_tests,
-    contract_shutdown_now_tests, contract_await_tests,      contract_close_tests,
-};
-
-static const contract_suite suite = {lists, sizeof lists / sizeof lists[0], set_up, tear_down};
-
-int executor_contract_run(const executor_kind *kinds, size_t count)
+static test_kind kind_at(size_t i)
 {
-    int failed = 0;
+    const executor_kind *kind = &executor_kinds[i];
 
-    for (size_t i = 0; i < count; i++) {
-        test_check(kinds[i].threads <= MOST_THREADS);
-        failed += contract_run(&suite, kinds[i].name, abilities(&kinds[i]), &kinds[i]);
-    }
-    return failed;
+    test_check(kind->threads <= MOST_THREADS);
+    return (test_kind){.name = kind->name, .able = abilities(kind), .value = kind};
 }
+
+const test_fixture executor_contract = {set_up, tear_down, .kind = kind_at};

@@ -3,10 +3,11 @@
  * executor_contract.h - what every kind of executor must do, as tests that any kind can be put
  * through: one line in the table of test_executor_contract.c.
  *
- *     static const executor_kind kinds[] = {
- *         {"one thread", make_one_thread, .threads = 1},
- *     };
- *     return executor_contract_run(kinds, 1);
+ *     CONTRACT(ON_THREADS, a_task_runs_on_another_thread) // for each kind that has threads
+ *     {
+ *         contract *test = *state;
+ *         ...
+ *     }
  *
  * The suite uses the public headers alone. What a kind cannot do by its nature it says in the
  * table, and the tests that need it are left out.
@@ -14,7 +15,6 @@
 #ifndef ROTA_TEST_EXECUTOR_CONTRACT_H
 #define ROTA_TEST_EXECUTOR_CONTRACT_H
 
-#include "contract.h"
 #include "rota_test.h"
 
 /* It must take a thousand tasks at once. Zero is every field's default. */
@@ -32,7 +32,11 @@ typedef struct executor_kind {
 
 enum { MOST_THREADS = 8 };
 
-int executor_contract_run(const executor_kind *kinds, size_t count); /* tests that failed */
+extern const executor_kind executor_kinds[]; /* the last has no name */
+extern const test_fixture executor_contract;
+
+#define CONTRACT(its_needs, name) \
+    TEST_CASE(name, .fixture = &executor_contract, .needs = (its_needs))
 
 /* -- For the files of the suite -------------------------------------------------------------- */
 
@@ -48,17 +52,6 @@ enum {
     REPLACES = 1 << 6,
     KNOWS_ITS_TASKS = 1 << 7,
 };
-
-/* Each ends with an entry without a name. */
-extern const contract_test contract_submit_tests[];
-extern const contract_test contract_cancel_tests[];
-extern const contract_test contract_argument_tests[];
-extern const contract_test contract_invoke_all_tests[];
-extern const contract_test contract_invoke_any_tests[];
-extern const contract_test contract_shutdown_tests[];
-extern const contract_test contract_shutdown_now_tests[];
-extern const contract_test contract_await_tests[];
-extern const contract_test contract_close_tests[];
 
 /* -- Probes: calls that note what becomes of them -------------------------------------------- */
 

@@ -79,7 +79,7 @@ static void assert_nothing_happened(contract *test)
 }
 
 /* GEN-02, EXEC-04, AES-02, AES-08, AES-09, AES-13, AES-18 to 20, AES-23, AES-25: EINVAL. */
-static void nothing_happens_without_an_argument(void **state)
+CONTRACT(ANY_KIND, nothing_happens_without_an_argument)
 {
     contract *test = *state;
 
@@ -89,7 +89,7 @@ static void nothing_happens_without_an_argument(void **state)
 }
 
 /* GEN-03: arguments are looked at first, so it is EINVAL also when the executor takes nothing. */
-static void a_missing_argument_comes_before_a_shutdown(void **state)
+CONTRACT(ANY_KIND, a_missing_argument_comes_before_a_shutdown)
 {
     contract *test = *state;
 
@@ -99,7 +99,7 @@ static void a_missing_argument_comes_before_a_shutdown(void **state)
 }
 
 /* AES-14, AES-24, EXEC-04: no calls are no futures, with any time-out. */
-static void invoke_all_of_nothing_is_nothing(void **state)
+CONTRACT(ANY_KIND, invoke_all_of_nothing_is_nothing)
 {
     contract *test = *state;
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(1), 0, -1, INT64_MIN};
@@ -115,7 +115,7 @@ static void invoke_all_of_nothing_is_nothing(void **state)
 }
 
 /* GEN-02: a call on no executor at all; what returns no status answers as the headers say. */
-static void no_executor_is_as_one_that_is_gone(void **state)
+CONTRACT(ANY_KIND, no_executor_is_as_one_that_is_gone)
 {
     rota_task_list list = {NULL, 7};
     size_t dropped = 7;
@@ -137,11 +137,3 @@ static void no_executor_is_as_one_that_is_gone(void **state)
     assert_int_equal(dropped, 7);
     assert_memory_equal(line, "as it is", sizeof line);
 }
-
-const contract_test contract_argument_tests[] = {
-    CONTRACT_TEST(ANY_KIND, nothing_happens_without_an_argument),
-    CONTRACT_TEST(ANY_KIND, a_missing_argument_comes_before_a_shutdown),
-    CONTRACT_TEST(ANY_KIND, invoke_all_of_nothing_is_nothing),
-    CONTRACT_TEST(ANY_KIND, no_executor_is_as_one_that_is_gone),
-    {NULL, NULL, 0},
-};

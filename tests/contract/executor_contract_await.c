@@ -19,7 +19,7 @@ static void assert_not_terminated(rota_executor *executor)
 }
 
 /* POOL-58, GEN-04, GEN-06: as long as it is not shut down, and while tasks run, it is not over. */
-static void before_the_end_the_time_runs_out(void **state)
+CONTRACT(ANY_KIND, before_the_end_the_time_runs_out)
 {
     contract *test = *state;
 
@@ -32,7 +32,7 @@ static void before_the_end_the_time_runs_out(void **state)
 }
 
 /* POOL-58, INT-05: when it is over, it says so whatever the time-out, also to the interrupted. */
-static void after_the_end_there_is_no_waiting(void **state)
+CONTRACT(ANY_KIND, after_the_end_there_is_no_waiting)
 {
     contract *test = *state;
 
@@ -56,7 +56,7 @@ static void *writes(void *arg)
 }
 
 /* GEN-08: who has waited for the end sees all that the tasks did. */
-static void what_the_tasks_wrote_can_be_seen_at_the_end(void **state)
+CONTRACT(ANY_KIND, what_the_tasks_wrote_can_be_seen_at_the_end)
 {
     contract *test = *state;
 
@@ -77,7 +77,7 @@ static void await_the_end(void *arg)
 }
 
 /* GEN-11: many may wait, from before the shutdown on, and all are woken. */
-static void many_may_wait_for_the_end(void **state)
+CONTRACT(ANY_KIND, many_may_wait_for_the_end)
 {
     contract *test = *state;
     test_thread *threads[4];
@@ -92,7 +92,7 @@ static void many_may_wait_for_the_end(void **state)
 }
 
 /* INT-03, INT-04, INT-05: the wait can be interrupted before it begins ... */
-static void an_interrupted_thread_does_not_wait(void **state)
+CONTRACT(ANY_KIND, an_interrupted_thread_does_not_wait)
 {
     contract *test = *state;
 
@@ -114,7 +114,7 @@ static void interrupt_main(void *arg)
 }
 
 /* ... and at any time later. */
-static void a_wait_for_the_end_can_be_interrupted(void **state)
+CONTRACT(ANY_KIND, a_wait_for_the_end_can_be_interrupted)
 {
     contract *test = *state;
 
@@ -145,7 +145,7 @@ static void *awaits_its_own_end(void *arg)
 }
 
 /* CON-12, POOL-58: a task would wait for itself; with a time-out it may. */
-static void a_task_cannot_wait_for_its_own_end(void **state)
+CONTRACT(ANY_KIND, a_task_cannot_wait_for_its_own_end)
 {
     contract *test = *state;
 
@@ -156,7 +156,7 @@ static void a_task_cannot_wait_for_its_own_end(void **state)
 }
 
 /* OWN-11, CON-09: EBUSY, and nothing has changed, as long as anything runs. */
-static void only_a_terminated_executor_can_be_freed(void **state)
+CONTRACT(ANY_KIND, only_a_terminated_executor_can_be_freed)
 {
     contract *test = *state;
 
@@ -193,7 +193,7 @@ static void assert_describes(rota_executor *executor)
 }
 
 /* GEN-16: one line, cut to what fits, in every state. */
-static void it_describes_itself_in_one_line(void **state)
+CONTRACT(ANY_KIND, it_describes_itself_in_one_line)
 {
     contract *test = *state;
 
@@ -206,16 +206,3 @@ static void it_describes_itself_in_one_line(void **state)
     assert_ok(rota_await_termination(test->executor, ROTA_FOREVER));
     assert_describes(test->executor);
 }
-
-const contract_test contract_await_tests[] = {
-    CONTRACT_TEST(ANY_KIND, before_the_end_the_time_runs_out),
-    CONTRACT_TEST(ANY_KIND, after_the_end_there_is_no_waiting),
-    CONTRACT_TEST(ANY_KIND, what_the_tasks_wrote_can_be_seen_at_the_end),
-    CONTRACT_TEST(ANY_KIND, many_may_wait_for_the_end),
-    CONTRACT_TEST(ANY_KIND, an_interrupted_thread_does_not_wait),
-    CONTRACT_TEST(ANY_KIND, a_wait_for_the_end_can_be_interrupted),
-    CONTRACT_TEST(ANY_KIND, a_task_cannot_wait_for_its_own_end),
-    CONTRACT_TEST(ANY_KIND, only_a_terminated_executor_can_be_freed),
-    CONTRACT_TEST(ANY_KIND, it_describes_itself_in_one_line),
-    {NULL, NULL, 0},
-};

@@ -14,7 +14,7 @@ static rota_future *submitted(contract *test, size_t i, rota_fn *fn)
 }
 
 /* POOL-19, FUT-14, FUT-10: cancelled in the queue it never runs, and is discarded once. */
-static void a_queued_task_that_is_cancelled_never_runs(void **state)
+CONTRACT(QUEUES, a_queued_task_that_is_cancelled_never_runs)
 {
     contract *test = *state;
 
@@ -34,7 +34,7 @@ static void a_queued_task_that_is_cancelled_never_runs(void **state)
 }
 
 /* OWN-20, CON-02: nobody waits for it, nobody holds it, it is cancelled: discarded all the same. */
-static void a_cancelled_task_that_nobody_holds_is_discarded(void **state)
+CONTRACT(QUEUES, a_cancelled_task_that_nobody_holds_is_discarded)
 {
     contract *test = *state;
 
@@ -50,7 +50,7 @@ static void a_cancelled_task_that_nobody_holds_is_discarded(void **state)
 }
 
 /* FUT-12, FUT-22: cancel_now interrupts it; nobody waits for its end, and it is not discarded. */
-static void a_running_task_can_be_interrupted(void **state)
+CONTRACT(ON_THREADS, a_running_task_can_be_interrupted)
 {
     contract *test = *state;
     rota_future *future = submitted(test, 0, probe_sleeps);
@@ -66,7 +66,7 @@ static void a_running_task_can_be_interrupted(void **state)
 }
 
 /* FUT-11: cancel alone leaves its flag; it goes on unseen, and what it returns is freed (OWN-17). */
-static void cancel_alone_does_not_interrupt(void **state)
+CONTRACT(ON_THREADS, cancel_alone_does_not_interrupt)
 {
     contract *test = *state;
     rota_future *future = submitted(test, 0, probe_waits);
@@ -82,7 +82,7 @@ static void cancel_alone_does_not_interrupt(void **state)
 }
 
 /* FUT-10: what is done stays as it is. */
-static void a_done_task_cannot_be_cancelled(void **state)
+CONTRACT(ANY_KIND, a_done_task_cannot_be_cancelled)
 {
     contract *test = *state;
     rota_future *future = submitted(test, 0, probe_returns);
@@ -104,7 +104,7 @@ static void *looks_at_its_flag(void *arg)
 }
 
 /* INT-07, INT-08: the interrupt of one task is not seen by the next. */
-static void the_next_task_does_not_see_an_interrupt(void **state)
+CONTRACT(ON_THREADS, the_next_task_does_not_see_an_interrupt)
 {
     contract *test = *state;
     size_t next = 0;
@@ -125,7 +125,7 @@ static void the_next_task_does_not_see_an_interrupt(void **state)
 }
 
 /* INT-01: a task that runs in an interrupted caller does not see that, and leaves it. */
-static void a_task_does_not_see_the_interrupt_of_its_caller(void **state)
+CONTRACT(IN_CALLER, a_task_does_not_see_the_interrupt_of_its_caller)
 {
     contract *test = *state;
 
@@ -137,7 +137,7 @@ static void a_task_does_not_see_the_interrupt_of_its_caller(void **state)
 }
 
 /* AES-03, FUT-08, INT-05: whoever waits can be interrupted, and the task is none the wiser. */
-static void a_getter_can_be_interrupted(void **state)
+CONTRACT(ON_THREADS, a_getter_can_be_interrupted)
 {
     contract *test = *state;
     rota_future *future = submitted(test, 0, probe_waits);
@@ -161,7 +161,7 @@ static void *ends_its_thread(void *arg)
 }
 
 /* GEN-14: it has failed, and there are as many threads as before. */
-static void a_task_may_end_its_thread(void **state)
+CONTRACT(REPLACES, a_task_may_end_its_thread)
 {
     contract *test = *state;
 
@@ -177,16 +177,3 @@ static void a_task_may_end_its_thread(void **state)
     contract_end_each_once(test, (size_t)2 * MOST_THREADS);
     assert_int_equal(test->probes[0].freed, 0);
 }
-
-const contract_test contract_cancel_tests[] = {
-    CONTRACT_TEST(QUEUES, a_queued_task_that_is_cancelled_never_runs),
-    CONTRACT_TEST(QUEUES, a_cancelled_task_that_nobody_holds_is_discarded),
-    CONTRACT_TEST(ON_THREADS, a_running_task_can_be_interrupted),
-    CONTRACT_TEST(ON_THREADS, cancel_alone_does_not_interrupt),
-    CONTRACT_TEST(ANY_KIND, a_done_task_cannot_be_cancelled),
-    CONTRACT_TEST(ON_THREADS, the_next_task_does_not_see_an_interrupt),
-    CONTRACT_TEST(IN_CALLER, a_task_does_not_see_the_interrupt_of_its_caller),
-    CONTRACT_TEST(ON_THREADS, a_getter_can_be_interrupted),
-    CONTRACT_TEST(REPLACES, a_task_may_end_its_thread),
-    {NULL, NULL, 0},
-};

@@ -7,7 +7,7 @@
 enum { QUEUED = 30 };
 
 /* GEN-08, POOL-52: all that was submitted has run, and what it did can be seen. */
-static void close_waits_for_every_task(void **state)
+CONTRACT(ANY_KIND, close_waits_for_every_task)
 {
     contract *test = *state;
 
@@ -20,7 +20,7 @@ static void close_waits_for_every_task(void **state)
 }
 
 /* POOL-57: nothing was ever submitted, or it is over already: there is nothing to wait for. */
-static void an_executor_that_is_over_can_be_closed(void **state)
+CONTRACT(ANY_KIND, an_executor_that_is_over_can_be_closed)
 {
     contract *test = *state;
     rota_executor *unused;
@@ -39,7 +39,7 @@ static void open_gate(void *arg)
 }
 
 /* INT-05: an interrupt that was there before does not end the wait, and is left for the caller. */
-static void close_keeps_an_interrupt_for_later(void **state)
+CONTRACT(ANY_KIND, close_keeps_an_interrupt_for_later)
 {
     contract *test = *state;
 
@@ -63,7 +63,7 @@ static void interrupt_and_open(void *arg)
 }
 
 /* INT-05: nor does one that comes meanwhile. */
-static void close_waits_through_an_interrupt(void **state)
+CONTRACT(ANY_KIND, close_waits_through_an_interrupt)
 {
     contract *test = *state;
 
@@ -85,7 +85,7 @@ static void *closes_its_executor(void *arg)
 }
 
 /* OWN-11: a task would wait for itself. */
-static void a_task_cannot_close_its_executor(void **state)
+CONTRACT(ANY_KIND, a_task_cannot_close_its_executor)
 {
     contract *test = *state;
 
@@ -110,7 +110,7 @@ static void *tries_to_close(void *arg)
 }
 
 /* OWN-11: and a call that fails changes nothing. */
-static void a_task_that_tries_to_close_changes_nothing(void **state)
+CONTRACT(KNOWS_ITS_TASKS, a_task_that_tries_to_close_changes_nothing)
 {
     contract *test = *state;
 
@@ -123,7 +123,7 @@ static void a_task_that_tries_to_close_changes_nothing(void **state)
 /* -- With patience that ends -------------------------------------------------------------- */
 
 /* POOL-60: what ends in time is as with close. */
-static void close_within_waits_for_what_ends_in_time(void **state)
+CONTRACT(ANY_KIND, close_within_waits_for_what_ends_in_time)
 {
     contract *test = *state;
     size_t dropped = 99;
@@ -138,7 +138,7 @@ static void close_within_waits_for_what_ends_in_time(void **state)
 }
 
 /* POOL-60: without patience it still closes what is idle; nobody need ask what was dropped. */
-static void close_within_needs_no_time_if_idle(void **state)
+CONTRACT(ANY_KIND, close_within_needs_no_time_if_idle)
 {
     contract *test = *state;
 
@@ -157,7 +157,7 @@ static void submit_queued(contract *test)
 }
 
 /* POOL-60, POOL-59, GEN-06: a task that ignores all stays; the call gives up and can be repeated. */
-static void close_within_gives_up_and_can_be_repeated(void **state)
+CONTRACT(ANY_KIND, close_within_gives_up_and_can_be_repeated)
 {
     contract *test = *state;
     bool queues = test->kind->threads > 0 && !test->kind->grows;
@@ -185,7 +185,7 @@ static void close_within_gives_up_and_can_be_repeated(void **state)
 }
 
 /* POOL-60: an interrupt ends the first wait alone, and is left for the caller. */
-static void close_within_keeps_an_interrupt_for_later(void **state)
+CONTRACT(ANY_KIND, close_within_keeps_an_interrupt_for_later)
 {
     contract *test = *state;
     size_t dropped = 99;
@@ -202,7 +202,7 @@ static void close_within_keeps_an_interrupt_for_later(void **state)
 }
 
 /* POOL-60: what sleeps is interrupted, so it ends in the second grace, however long that is. */
-static void close_within_interrupts_what_runs(void **state)
+CONTRACT(QUEUES | STOPS, close_within_interrupts_what_runs)
 {
     contract *test = *state;
     unsigned busy = contract_busy(test);
@@ -221,18 +221,3 @@ static void close_within_interrupts_what_runs(void **state)
     if (!test->kind->stands_in)
         assert_int_equal(contract_bodies(test, QUEUED), 0);
 }
-
-const contract_test contract_close_tests[] = {
-    CONTRACT_TEST(ANY_KIND, close_waits_for_every_task),
-    CONTRACT_TEST(ANY_KIND, an_executor_that_is_over_can_be_closed),
-    CONTRACT_TEST(ANY_KIND, close_keeps_an_interrupt_for_later),
-    CONTRACT_TEST(ANY_KIND, close_waits_through_an_interrupt),
-    CONTRACT_TEST(ANY_KIND, a_task_cannot_close_its_executor),
-    CONTRACT_TEST(KNOWS_ITS_TASKS, a_task_that_tries_to_close_changes_nothing),
-    CONTRACT_TEST(ANY_KIND, close_within_waits_for_what_ends_in_time),
-    CONTRACT_TEST(ANY_KIND, close_within_needs_no_time_if_idle),
-    CONTRACT_TEST(ANY_KIND, close_within_gives_up_and_can_be_repeated),
-    CONTRACT_TEST(ANY_KIND, close_within_keeps_an_interrupt_for_later),
-    CONTRACT_TEST(QUEUES | STOPS, close_within_interrupts_what_runs),
-    {NULL, NULL, 0},
-};

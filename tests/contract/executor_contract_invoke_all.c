@@ -25,7 +25,7 @@ static void assert_untouched(rota_future **futures, size_t n)
 }
 
 /* EXEC-05, AES-16, AES-17, AES-26, AES-27, RXX-01: one future each, in order; failures stop nothing. */
-static void futures_come_back_in_the_order_of_the_calls(void **state)
+CONTRACT(ANY_KIND, futures_come_back_in_the_order_of_the_calls)
 {
     contract *test = *state;
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_FOREVER - 1, ROTA_HOURS(1)};
@@ -65,7 +65,7 @@ static void *writes(void *arg)
 }
 
 /* GEN-08: when it returns, what the tasks did is there to be seen. */
-static void what_the_tasks_wrote_is_visible(void **state)
+CONTRACT(ANY_KIND, what_the_tasks_wrote_is_visible)
 {
     contract *test = *state;
     rota_future *futures[CALLS];
@@ -81,7 +81,7 @@ static void what_the_tasks_wrote_is_visible(void **state)
 }
 
 /* EXEC-07, EXEC-08: a time-out of 0 or less runs nothing and cancels all. */
-static void without_time_nothing_runs(void **state)
+CONTRACT(ANY_KIND, without_time_nothing_runs)
 {
     contract *test = *state;
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
@@ -103,7 +103,7 @@ static void without_time_nothing_runs(void **state)
 }
 
 /* EXEC-07, GEN-06: time that runs out cancels and interrupts the rest, and not too early. */
-static void when_time_runs_out_the_rest_is_cancelled(void **state)
+CONTRACT(ON_THREADS, when_time_runs_out_the_rest_is_cancelled)
 {
     contract *test = *state;
     rota_ns timeout = ROTA_MS(5);
@@ -128,7 +128,7 @@ static void *takes_too_long(void *arg)
 }
 
 /* EXEC-08: the time is looked at between submissions, too. */
-static void time_that_runs_out_between_calls_cancels_the_rest(void **state)
+CONTRACT(IN_CALLER, time_that_runs_out_between_calls_cancels_the_rest)
 {
     contract *test = *state;
     rota_future *futures[CALLS];
@@ -147,7 +147,7 @@ static void time_that_runs_out_between_calls_cancels_the_rest(void **state)
 }
 
 /* EXEC-06, INT-03, INT-05: an interrupt ends the wait and what was waited for. */
-static void an_interrupt_cancels_them_all(void **state)
+CONTRACT(ON_THREADS, an_interrupt_cancels_them_all)
 {
     contract *test = *state;
     rota_fn *const bodies[] = {probe_interrupts_main, probe_sleeps};
@@ -171,7 +171,7 @@ static void an_interrupt_cancels_them_all(void **state)
 }
 
 /* INT-05: a call that need not wait leaves the flag alone. */
-static void an_interrupt_is_left_where_nothing_is_waited_for(void **state)
+CONTRACT(IN_CALLER, an_interrupt_is_left_where_nothing_is_waited_for)
 {
     contract *test = *state;
     rota_future *futures[CALLS];
@@ -186,7 +186,7 @@ static void an_interrupt_is_left_where_nothing_is_waited_for(void **state)
 }
 
 /* EXEC-06, EXEC-16: rejected, there are no futures, and every call is discarded. */
-static void rejected_calls_are_discarded(void **state)
+CONTRACT(ANY_KIND, rejected_calls_are_discarded)
 {
     contract *test = *state;
     rota_future *futures[CALLS];
@@ -219,7 +219,7 @@ static void invoke_many_times(void *arg)
 }
 
 /* GEN-11: an executor may be used by many threads at once. */
-static void many_threads_may_invoke_at_once(void **state)
+CONTRACT(ANY_KIND, many_threads_may_invoke_at_once)
 {
     contract *test = *state;
     test_thread *threads[3];
@@ -241,7 +241,7 @@ static void *invokes_others(void *arg)
 }
 
 /* GEN-09: a task may, too, while there is a thread to run them. */
-static void a_task_may_invoke_others(void **state)
+CONTRACT(TWO_THREADS, a_task_may_invoke_others)
 {
     contract *test = *state;
     rota_future *future;
@@ -251,17 +251,3 @@ static void a_task_may_invoke_others(void **state)
     rota_future_unref(future);
     contract_end_each_once(test, 1 + (size_t)10 * CALLS);
 }
-
-const contract_test contract_invoke_all_tests[] = {
-    CONTRACT_TEST(ANY_KIND, futures_come_back_in_the_order_of_the_calls),
-    CONTRACT_TEST(ANY_KIND, what_the_tasks_wrote_is_visible),
-    CONTRACT_TEST(ANY_KIND, without_time_nothing_runs),
-    CONTRACT_TEST(ON_THREADS, when_time_runs_out_the_rest_is_cancelled),
-    CONTRACT_TEST(IN_CALLER, time_that_runs_out_between_calls_cancels_the_rest),
-    CONTRACT_TEST(ON_THREADS, an_interrupt_cancels_them_all),
-    CONTRACT_TEST(IN_CALLER, an_interrupt_is_left_where_nothing_is_waited_for),
-    CONTRACT_TEST(ANY_KIND, rejected_calls_are_discarded),
-    CONTRACT_TEST(ANY_KIND, many_threads_may_invoke_at_once),
-    CONTRACT_TEST(TWO_THREADS, a_task_may_invoke_others),
-    {NULL, NULL, 0},
-};

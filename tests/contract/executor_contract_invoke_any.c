@@ -16,7 +16,7 @@ static int invoke_any(contract *test, rota_fn *fn, size_t n, rota_ns timeout, ro
 }
 
 /* AES-12, EXEC-09, EXEC-15: a success, done, whose result lives as long as the reference. */
-static void one_of_many_successes_is_returned(void **state)
+CONTRACT(ANY_KIND, one_of_many_successes_is_returned)
 {
     contract *test = *state;
     rota_future *first = UNTOUCHED;
@@ -36,7 +36,7 @@ static void one_of_many_successes_is_returned(void **state)
 }
 
 /* EXEC-10: in the caller each has ended before the next would begin. */
-static void an_early_success_keeps_the_others_from_running(void **state)
+CONTRACT(IN_CALLER, an_early_success_keeps_the_others_from_running)
 {
     contract *test = *state;
     rota_future *first;
@@ -67,7 +67,7 @@ static void *only_the_first_returns(void *arg)
 }
 
 /* RXX-02, EXEC-09: whoever began beside the winner is interrupted, the rest is discarded. */
-static void the_others_are_interrupted(void **state)
+CONTRACT(ANY_KIND, the_others_are_interrupted)
 {
     contract *test = *state;
     size_t used = 0;
@@ -92,7 +92,7 @@ static void the_others_are_interrupted(void **state)
 }
 
 /* EXEC-11, EXEC-12, EXEC-15, AES-21: if all fail, one that failed, long before the time is up. */
-static void if_all_fail_a_failure_is_returned(void **state)
+CONTRACT(ANY_KIND, if_all_fail_a_failure_is_returned)
 {
     contract *test = *state;
     rota_future *first = UNTOUCHED;
@@ -106,7 +106,7 @@ static void if_all_fail_a_failure_is_returned(void **state)
 }
 
 /* EXEC-11: in the caller the last that failed is the last. */
-static void in_the_caller_it_is_the_last_failure(void **state)
+CONTRACT(IN_CALLER, in_the_caller_it_is_the_last_failure)
 {
     contract *test = *state;
     rota_future *first;
@@ -117,7 +117,7 @@ static void in_the_caller_it_is_the_last_failure(void **state)
 }
 
 /* EXEC-09: failures do not count while there is a success, wherever it is. */
-static void a_success_beats_all_failures(void **state)
+CONTRACT(ANY_KIND, a_success_beats_all_failures)
 {
     contract *test = *state;
 
@@ -138,7 +138,7 @@ static void a_success_beats_all_failures(void **state)
 }
 
 /* EXEC-12, GEN-04, GEN-06: time that runs out cancels all; not too early, and nothing is returned. */
-static void when_time_runs_out_all_are_cancelled(void **state)
+CONTRACT(ON_THREADS, when_time_runs_out_all_are_cancelled)
 {
     const rota_ns timeouts[] = {ROTA_MS(5), 0, -1, INT64_MIN};
     contract *test = *state;
@@ -160,7 +160,7 @@ static void when_time_runs_out_all_are_cancelled(void **state)
 }
 
 /* EXEC-12: a success that is there at once is returned without any time. */
-static void without_time_an_immediate_success_counts(void **state)
+CONTRACT(IN_CALLER, without_time_an_immediate_success_counts)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
     contract *test = *state;
@@ -174,7 +174,7 @@ static void without_time_an_immediate_success_counts(void **state)
 }
 
 /* EXEC-13, INT-05: an interrupt cancels all, and nothing is returned. */
-static void an_interrupt_cancels_all(void **state)
+CONTRACT(ON_THREADS, an_interrupt_cancels_all)
 {
     contract *test = *state;
     rota_fn *const bodies[] = {probe_interrupts_main, probe_sleeps};
@@ -197,7 +197,7 @@ static void an_interrupt_cancels_all(void **state)
 }
 
 /* INT-05: a call that need not wait leaves the flag alone. */
-static void an_interrupt_is_left_where_none_is_waited_for(void **state)
+CONTRACT(IN_CALLER, an_interrupt_is_left_where_none_is_waited_for)
 {
     contract *test = *state;
     rota_future *first;
@@ -209,7 +209,7 @@ static void an_interrupt_is_left_where_none_is_waited_for(void **state)
 }
 
 /* EXEC-16: rejected, every call is discarded. */
-static void rejected_calls_are_all_discarded(void **state)
+CONTRACT(ANY_KIND, rejected_calls_are_all_discarded)
 {
     contract *test = *state;
     rota_future *first = UNTOUCHED;
@@ -220,18 +220,3 @@ static void rejected_calls_are_all_discarded(void **state)
     contract_end_each_once(test, CALLS);
     assert_int_equal(contract_bodies(test, CALLS), 0);
 }
-
-const contract_test contract_invoke_any_tests[] = {
-    CONTRACT_TEST(ANY_KIND, one_of_many_successes_is_returned),
-    CONTRACT_TEST(IN_CALLER, an_early_success_keeps_the_others_from_running),
-    CONTRACT_TEST(ANY_KIND, the_others_are_interrupted),
-    CONTRACT_TEST(ANY_KIND, if_all_fail_a_failure_is_returned),
-    CONTRACT_TEST(IN_CALLER, in_the_caller_it_is_the_last_failure),
-    CONTRACT_TEST(ANY_KIND, a_success_beats_all_failures),
-    CONTRACT_TEST(ON_THREADS, when_time_runs_out_all_are_cancelled),
-    CONTRACT_TEST(IN_CALLER, without_time_an_immediate_success_counts),
-    CONTRACT_TEST(ON_THREADS, an_interrupt_cancels_all),
-    CONTRACT_TEST(IN_CALLER, an_interrupt_is_left_where_none_is_waited_for),
-    CONTRACT_TEST(ANY_KIND, rejected_calls_are_all_discarded),
-    {NULL, NULL, 0},
-};

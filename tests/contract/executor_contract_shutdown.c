@@ -15,7 +15,7 @@ static void shut_down(void *arg)
 }
 
 /* POOL-52: again and again, on many threads, it is as once. */
-static void shutdown_may_be_repeated(void **state)
+CONTRACT(ANY_KIND, shutdown_may_be_repeated)
 {
     contract *test = *state;
     test_thread *threads[3];
@@ -52,7 +52,7 @@ static void assert_not_used(const probe *unused)
 }
 
 /* OWN-05, POOL-52: a rejected call stays the caller's: not run, not discarded, no future. */
-static void after_shutdown_nothing_is_taken(void **state)
+CONTRACT(ANY_KIND, after_shutdown_nothing_is_taken)
 {
     contract *test = *state;
 
@@ -65,7 +65,7 @@ static void after_shutdown_nothing_is_taken(void **state)
 }
 
 /* OWN-05: nor is anything taken while the last tasks still run. */
-static void while_it_ends_nothing_is_taken(void **state)
+CONTRACT(ANY_KIND, while_it_ends_nothing_is_taken)
 {
     contract *test = *state;
 
@@ -78,7 +78,7 @@ static void while_it_ends_nothing_is_taken(void **state)
 }
 
 /* OWN-05: a task that is passed on and refused is still the caller's, who may run it. */
-static void a_task_that_is_refused_is_still_there(void **state)
+CONTRACT(ANY_KIND, a_task_that_is_refused_is_still_there)
 {
     contract *test = *state;
     rota_call call = contract_call(test, 0, probe_returns);
@@ -99,7 +99,7 @@ static void a_task_that_is_refused_is_still_there(void **state)
 }
 
 /* POOL-52: what was taken before is run, and not interrupted. */
-static void what_was_submitted_before_still_runs(void **state)
+CONTRACT(QUEUES, what_was_submitted_before_still_runs)
 {
     contract *test = *state;
 
@@ -137,7 +137,7 @@ static void *shuts_down(void *arg)
 }
 
 /* POOL-52, INT-09: a task may shut down its own executor, and goes on. */
-static void a_task_may_shut_down(void **state)
+CONTRACT(ANY_KIND, a_task_may_shut_down)
 {
     contract *test = *state;
     rota_future *future;
@@ -158,7 +158,7 @@ static bool has_ended(void *arg)
 }
 
 /* GEN-13, POOL-49: the getters alone show how it ends, without anybody waiting for it. */
-static void the_state_grows_to_its_end(void **state)
+CONTRACT(ANY_KIND, the_state_grows_to_its_end)
 {
     contract *test = *state;
 
@@ -190,7 +190,7 @@ static void watch_the_state(void *arg)
 }
 
 /* POOL-02, POOL-03: the state only ever grows, whoever looks. */
-static void nobody_sees_the_state_shrink(void **state)
+CONTRACT(ANY_KIND, nobody_sees_the_state_shrink)
 {
     contract *test = *state;
     test_thread *watchers[2];
@@ -204,15 +204,3 @@ static void nobody_sees_the_state_shrink(void **state)
     for (size_t i = 0; i < 2; i++)
         test_thread_join(watchers[i]);
 }
-
-const contract_test contract_shutdown_tests[] = {
-    CONTRACT_TEST(ANY_KIND, shutdown_may_be_repeated),
-    CONTRACT_TEST(ANY_KIND, after_shutdown_nothing_is_taken),
-    CONTRACT_TEST(ANY_KIND, while_it_ends_nothing_is_taken),
-    CONTRACT_TEST(ANY_KIND, a_task_that_is_refused_is_still_there),
-    CONTRACT_TEST(QUEUES, what_was_submitted_before_still_runs),
-    CONTRACT_TEST(ANY_KIND, a_task_may_shut_down),
-    CONTRACT_TEST(ANY_KIND, the_state_grows_to_its_end),
-    CONTRACT_TEST(ANY_KIND, nobody_sees_the_state_shrink),
-    {NULL, NULL, 0},
-};

@@ -22,7 +22,7 @@ static void unref_all(rota_future **futures)
 }
 
 /* POOL-53: where nothing waits there is nothing to hand over; a second call gives nothing. */
-static void an_idle_executor_hands_over_nothing(void **state)
+CONTRACT(ANY_KIND, an_idle_executor_hands_over_nothing)
 {
     contract *test = *state;
 
@@ -43,7 +43,7 @@ static void an_idle_executor_hands_over_nothing(void **state)
 }
 
 /* POOL-59: whatever the kind, it ends only when what runs has ended. */
-static void what_runs_is_waited_for(void **state)
+CONTRACT(ANY_KIND, what_runs_is_waited_for)
 {
     contract *test = *state;
 
@@ -58,7 +58,7 @@ static void what_runs_is_waited_for(void **state)
 }
 
 /* POOL-53, OWN-07, POOL-55: oldest first, neither done nor cancelled; the caller's to end. */
-static void what_waits_is_handed_over_in_order(void **state)
+CONTRACT(QUEUES | HANDS_OVER, what_waits_is_handed_over_in_order)
 {
     contract *test = *state;
     rota_future *futures[QUEUED];
@@ -97,7 +97,7 @@ static void get_cancelled(void *arg)
 }
 
 /* OWN-08, CON-03: without a list all are discarded, and who waits for one is told. */
-static void without_a_list_all_are_discarded(void **state)
+CONTRACT(QUEUES | STOPS, without_a_list_all_are_discarded)
 {
     contract *test = *state;
     rota_future *futures[QUEUED];
@@ -118,7 +118,7 @@ static void without_a_list_all_are_discarded(void **state)
 }
 
 /* POOL-53: what runs is interrupted, and its future ends as its body says. */
-static void what_runs_is_interrupted(void **state)
+CONTRACT(ON_THREADS | STOPS, what_runs_is_interrupted)
 {
     contract *test = *state;
     unsigned count = contract_busy(test);
@@ -146,7 +146,7 @@ static void *stops_its_executor(void *arg)
 }
 
 /* POOL-53: a task that does it interrupts itself, too. */
-static void a_task_may_stop_its_executor(void **state)
+CONTRACT(ANY_KIND, a_task_may_stop_its_executor)
 {
     contract *test = *state;
 
@@ -178,7 +178,7 @@ static void invoke_on_thread(void *arg)
 }
 
 /* EXEC-14: calls of invoke_all that run are interrupted, and with their end it returns. */
-static void invoke_all_ends_with_its_tasks(void **state)
+CONTRACT(ON_THREADS | STOPS, invoke_all_ends_with_its_tasks)
 {
     contract *test = *state;
     struct invocation all = {test, rota_invoke_all, probe_sleeps, contract_busy(test), 0, {NULL}};
@@ -197,7 +197,7 @@ static void invoke_all_ends_with_its_tasks(void **state)
 }
 
 /* EXEC-14, EXEC-15, OWN-09: nobody hangs whose calls were discarded from the queue. */
-static void invoke_ends_when_its_tasks_are_discarded(void **state)
+CONTRACT(QUEUES | STOPS, invoke_ends_when_its_tasks_are_discarded)
 {
     contract *test = *state;
     struct invocation any = {test, rota_invoke_any, probe_returns, QUEUED, 0, {NULL}};
@@ -210,15 +210,3 @@ static void invoke_ends_when_its_tasks_are_discarded(void **state)
     contract_end_each_once(test, QUEUED);
     assert_int_equal(contract_bodies(test, QUEUED), 0);
 }
-
-const contract_test contract_shutdown_now_tests[] = {
-    CONTRACT_TEST(ANY_KIND, an_idle_executor_hands_over_nothing),
-    CONTRACT_TEST(ANY_KIND, what_runs_is_waited_for),
-    CONTRACT_TEST(QUEUES | HANDS_OVER, what_waits_is_handed_over_in_order),
-    CONTRACT_TEST(QUEUES | STOPS, without_a_list_all_are_discarded),
-    CONTRACT_TEST(ON_THREADS | STOPS, what_runs_is_interrupted),
-    CONTRACT_TEST(ANY_KIND, a_task_may_stop_its_executor),
-    CONTRACT_TEST(ON_THREADS | STOPS, invoke_all_ends_with_its_tasks),
-    CONTRACT_TEST(QUEUES | STOPS, invoke_ends_when_its_tasks_are_discarded),
-    {NULL, NULL, 0},
-};

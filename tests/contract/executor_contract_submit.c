@@ -15,7 +15,7 @@ static void *returns_nothing(void *arg)
 }
 
 /* EXEC-02, AES-01, AES-05, AES-06, FUT-27: what the body returns, NULL or not, is what get gives. */
-static void what_a_task_returns_is_its_result(void **state)
+CONTRACT(ANY_KIND, what_a_task_returns_is_its_result)
 {
     contract *test = *state;
     rota_fn *const bodies[] = {probe_returns, returns_nothing};
@@ -37,7 +37,7 @@ static void what_a_task_returns_is_its_result(void **state)
 }
 
 /* EXEC-02, FUT-05: a failure is told with the task's own code, every time the same. */
-static void a_failure_is_told_with_its_code(void **state)
+CONTRACT(ANY_KIND, a_failure_is_told_with_its_code)
 {
     contract *test = *state;
     rota_future *future;
@@ -53,7 +53,7 @@ static void a_failure_is_told_with_its_code(void **state)
 }
 
 /* EXEC-01, EXEC-02: all ways to submit, with or without a future; none discards what it ran. */
-static void every_form_of_submission_runs_the_task(void **state)
+CONTRACT(ANY_KIND, every_form_of_submission_runs_the_task)
 {
     contract *test = *state;
     rota_executor *executor = test->executor;
@@ -80,7 +80,7 @@ static void every_form_of_submission_runs_the_task(void **state)
 }
 
 /* EXEC-02: the call is copied; the caller's may become another before the task runs. */
-static void a_call_is_copied(void **state)
+CONTRACT(QUEUES, a_call_is_copied)
 {
     contract *test = *state;
     rota_call call = contract_call(test, 0, probe_returns);
@@ -107,7 +107,7 @@ static void *doubles(void *arg)
 }
 
 /* GEN-08: the task sees what was done before it was submitted, the getter what the task did. */
-static void plain_memory_is_passed_to_a_task_and_back(void **state)
+CONTRACT(ANY_KIND, plain_memory_is_passed_to_a_task_and_back)
 {
     contract *test = *state;
 
@@ -124,7 +124,7 @@ static void plain_memory_is_passed_to_a_task_and_back(void **state)
 }
 
 /* FUT-04: each task runs once, however many there are. */
-static void a_thousand_tasks_run_once_each(void **state)
+CONTRACT(ANY_KIND, a_thousand_tasks_run_once_each)
 {
     contract *test = *state;
 
@@ -149,7 +149,7 @@ static void submit_a_share(void *arg)
 }
 
 /* GEN-11: an executor may be used by many threads at once. */
-static void tasks_of_many_threads_run_once_each(void **state)
+CONTRACT(ANY_KIND, tasks_of_many_threads_run_once_each)
 {
     contract *test = *state;
     test_thread *threads[SUBMITTERS];
@@ -163,7 +163,7 @@ static void tasks_of_many_threads_run_once_each(void **state)
 }
 
 /* CON-01, OWN-02, OWN-06: letting go is no cancel; each result is freed once, nothing discarded. */
-static void futures_may_be_let_go_of_at_once(void **state)
+CONTRACT(ANY_KIND, futures_may_be_let_go_of_at_once)
 {
     contract *test = *state;
 
@@ -192,7 +192,7 @@ static void *submits_another(void *arg)
 }
 
 /* GEN-09: a task may use its own executor. */
-static void a_task_may_submit_another(void **state)
+CONTRACT(ANY_KIND, a_task_may_submit_another)
 {
     contract *test = *state;
 
@@ -215,7 +215,7 @@ static void *gets_another(void *arg)
 }
 
 /* GEN-09: and may wait for what it submitted, while there is a thread to run it. */
-static void a_task_may_wait_for_another(void **state)
+CONTRACT(TWO_THREADS, a_task_may_wait_for_another)
 {
     contract *test = *state;
     rota_future *future;
@@ -224,17 +224,3 @@ static void a_task_may_wait_for_another(void **state)
     assert_ok(rota_future_get(future, NULL));
     rota_future_unref(future);
 }
-
-const contract_test contract_submit_tests[] = {
-    CONTRACT_TEST(ANY_KIND, what_a_task_returns_is_its_result),
-    CONTRACT_TEST(ANY_KIND, a_failure_is_told_with_its_code),
-    CONTRACT_TEST(ANY_KIND, every_form_of_submission_runs_the_task),
-    CONTRACT_TEST(QUEUES, a_call_is_copied),
-    CONTRACT_TEST(ANY_KIND, plain_memory_is_passed_to_a_task_and_back),
-    CONTRACT_TEST(ANY_KIND, a_thousand_tasks_run_once_each),
-    CONTRACT_TEST(ANY_KIND, tasks_of_many_threads_run_once_each),
-    CONTRACT_TEST(ANY_KIND, futures_may_be_let_go_of_at_once),
-    CONTRACT_TEST(ANY_KIND, a_task_may_submit_another),
-    CONTRACT_TEST(TWO_THREADS, a_task_may_wait_for_another),
-    {NULL, NULL, 0},
-};

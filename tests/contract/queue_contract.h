@@ -3,17 +3,22 @@
  * queue_contract.h - what every kind of queue must do, as tests that any kind can be put through:
  * one line in the table of support/queues.c.
  *
- *     return queue_contract_run(test_queue_kinds, TEST_QUEUE_KINDS);
+ *     CONTRACT(BOUNDED, a_full_queue_refuses_an_offer) // for each kind that has a bound
+ *     {
+ *         contract *test = *state;
+ *         ...
+ *     }
  *
  * What a kind cannot do by its nature it says in the table, and the tests that need it are left out.
  */
 #ifndef ROTA_TEST_QUEUE_CONTRACT_H
 #define ROTA_TEST_QUEUE_CONTRACT_H
 
-#include "contract.h"
 #include "queues.h"
 
-int queue_contract_run(const test_queue_kind *kinds, size_t count); /* tests that failed */
+extern const test_fixture queue_contract;
+
+#define CONTRACT(its_needs, name) TEST_CASE(name, .fixture = &queue_contract, .needs = (its_needs))
 
 /* -- For the files of the suite -------------------------------------------------------------- */
 
@@ -29,18 +34,6 @@ enum {
     NO_DEQUE = 1 << 6,    /* has no back */
 };
 
-/* Each ends with an entry without a name. */
-extern const contract_test contract_argument_tests[];
-extern const contract_test contract_insert_tests[];
-extern const contract_test contract_remove_tests[];
-extern const contract_test contract_wait_tests[];
-extern const contract_test contract_timeout_tests[];
-extern const contract_test contract_interrupt_tests[];
-extern const contract_test contract_look_tests[];
-extern const contract_test contract_model_tests[];
-extern const contract_test contract_free_tests[];
-extern const contract_test contract_memory_tests[];
-
 /* -- A test under way ------------------------------------------------------------------------ */
 
 enum { CELLS = 1100, LATE = 500 };
@@ -49,7 +42,6 @@ typedef struct contract {
     const test_queue_kind *kind;
     rota_queue *queue; /* NULL: gone */
     rota_thread *main;
-    size_t live; /* blocks in use before the queue was made */
     uint64_t cells[CELLS];
 } contract;
 

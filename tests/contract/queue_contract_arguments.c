@@ -44,7 +44,7 @@ static void never_shown(void *element, void *ctx)
  * rota_queue_offer_timed, rota_queue_transfer, rota_queue_try_transfer, rota_deque_put_front,
  * rota_deque_offer_front, rota_deque_offer_front_timed.
  */
-static void without_a_queue_nothing_happens(void **state)
+CONTRACT(ANY_KIND, without_a_queue_nothing_happens)
 {
     contract *test = *state;
     void *cell = contract_cell(test, 0);
@@ -73,7 +73,7 @@ static void without_a_queue_nothing_happens(void **state)
 }
 
 /* QUEUE-02, BQT-01 to BQT-03, LDT-03, LDT-20, LDT-36, LTT-30: at once, also when it is full. */
-static void null_is_no_element(void **state)
+CONTRACT(ANY_KIND, null_is_no_element)
 {
     contract *test = *state;
 
@@ -87,7 +87,7 @@ static void null_is_no_element(void **state)
 }
 
 /* GEN-02: nowhere to put an element: none is removed, and nobody waits for one. */
-static void what_is_removed_needs_a_place(void **state)
+CONTRACT(ANY_KIND, what_is_removed_needs_a_place)
 {
     contract *test = *state;
 
@@ -108,7 +108,7 @@ static void what_is_removed_needs_a_place(void **state)
 }
 
 /* QUEUE-02, ABT-34, LBT-35, LDT-74, PBT-32, DQT-33, SQT-23, LTT-42: not in it, empty or not. */
-static void null_is_not_in_it(void **state)
+CONTRACT(ANY_KIND, null_is_not_in_it)
 {
     contract *test = *state;
 
@@ -122,7 +122,7 @@ static void null_is_not_in_it(void **state)
 }
 
 /* QUEUE-10, BQT-04: to nowhere, or none at all. */
-static void a_drain_without_a_place_moves_nothing(void **state)
+CONTRACT(ANY_KIND, a_drain_without_a_place_moves_nothing)
 {
     contract *test = *state;
     void *element = TEST_UNTOUCHED;
@@ -137,7 +137,7 @@ static void a_drain_without_a_place_moves_nothing(void **state)
 }
 
 /* GEN-02: without a visitor there is nothing to count. */
-static void there_must_be_somebody_to_show_it_to(void **state)
+CONTRACT(ANY_KIND, there_must_be_somebody_to_show_it_to)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -151,7 +151,7 @@ static void there_must_be_somebody_to_show_it_to(void **state)
  * GEN-02: nothing is made that nobody could free. ROTA_EINVAL from rota_handoff_queue,
  * rota_fair_handoff_queue.
  */
-static void a_new_queue_needs_a_place(void **state)
+CONTRACT(ANY_KIND, a_new_queue_needs_a_place)
 {
     contract *test = *state;
     size_t live = test_memory_live();
@@ -161,7 +161,7 @@ static void a_new_queue_needs_a_place(void **state)
 }
 
 /* QUEUE-39: ENOTSUP whatever the timeout; an interrupt is left alone. */
-static void only_a_transfer_queue_transfers(void **state)
+CONTRACT(NO_TRANSFER, only_a_transfer_queue_transfers)
 {
     contract *test = *state;
     void *cell = contract_cell(test, LATE);
@@ -176,7 +176,7 @@ static void only_a_transfer_queue_transfers(void **state)
 }
 
 /* QUEUE-22, QUEUE-39: ENOTSUP, 0 or false, and the queue is as it was. */
-static void only_a_deque_has_a_back(void **state)
+CONTRACT(NO_DEQUE, only_a_deque_has_a_back)
 {
     contract *test = *state;
     void *cell = contract_cell(test, LATE);
@@ -198,16 +198,3 @@ static void only_a_deque_has_a_back(void **state)
     assert_int_equal(rota_deque_each_back(test->queue, never_shown, NULL), 0);
     contract_holds(test, 0, count);
 }
-
-const contract_test contract_argument_tests[] = {
-    CONTRACT_TEST(ANY_KIND, without_a_queue_nothing_happens),
-    CONTRACT_TEST(ANY_KIND, null_is_no_element),
-    CONTRACT_TEST(ANY_KIND, what_is_removed_needs_a_place),
-    CONTRACT_TEST(ANY_KIND, null_is_not_in_it),
-    CONTRACT_TEST(ANY_KIND, a_drain_without_a_place_moves_nothing),
-    CONTRACT_TEST(ANY_KIND, there_must_be_somebody_to_show_it_to),
-    CONTRACT_TEST(ANY_KIND, a_new_queue_needs_a_place),
-    CONTRACT_TEST(NO_TRANSFER, only_a_transfer_queue_transfers),
-    CONTRACT_TEST(NO_DEQUE, only_a_deque_has_a_back),
-    {NULL, NULL, 0},
-};

@@ -11,7 +11,7 @@ static void free_now(contract *test)
 }
 
 /* OWN-13: what is left in it stays the user's, untouched; the rest is checked after the test. */
-static void elements_left_in_it_are_the_users(void **state)
+CONTRACT(HAS_ROOM, elements_left_in_it_are_the_users)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -22,7 +22,7 @@ static void elements_left_in_it_are_the_users(void **state)
 }
 
 /* A queue that has been in use, and is empty again, goes like a new one. */
-static void a_used_queue_can_be_freed(void **state)
+CONTRACT(HAS_ROOM, a_used_queue_can_be_freed)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -44,7 +44,7 @@ static void refuses_while_it_waits(contract *test, test_queue_call *call)
 }
 
 /* OWN-13: EBUSY, and nothing has changed: it can be used, and freed, afterwards. */
-static void it_is_not_freed_while_a_consumer_waits(void **state)
+CONTRACT(ANY_KIND, it_is_not_freed_while_a_consumer_waits)
 {
     contract *test = *state;
 
@@ -54,7 +54,7 @@ static void it_is_not_freed_while_a_consumer_waits(void **state)
 }
 
 /* OWN-13: EBUSY, with all its elements in it. */
-static void it_is_not_freed_while_a_producer_waits(void **state)
+CONTRACT(MAY_BE_FULL, it_is_not_freed_while_a_producer_waits)
 {
     contract *test = *state;
     test_caller producer;
@@ -72,7 +72,7 @@ static void it_is_not_freed_while_a_producer_waits(void **state)
 }
 
 /* Nobody waits any more, also if it was interrupted or its time ran out. */
-static void it_is_freed_when_the_last_has_given_up(void **state)
+CONTRACT(ANY_KIND, it_is_freed_when_the_last_has_given_up)
 {
     contract *test = *state;
     test_caller consumer;
@@ -87,7 +87,7 @@ static void it_is_freed_when_the_last_has_given_up(void **state)
 }
 
 /* The same for producers. */
-static void it_is_freed_when_the_last_producer_has_given_up(void **state)
+CONTRACT(MAY_BE_FULL, it_is_freed_when_the_last_producer_has_given_up)
 {
     contract *test = *state;
     test_caller producer;
@@ -99,13 +99,3 @@ static void it_is_freed_when_the_last_producer_has_given_up(void **state)
     test_caller_ends_any(&producer, ROTA_EINTERRUPTED);
     free_now(test);
 }
-
-const contract_test contract_free_tests[] = {
-    CONTRACT_TEST(HAS_ROOM, elements_left_in_it_are_the_users),
-    CONTRACT_TEST(HAS_ROOM, a_used_queue_can_be_freed),
-    CONTRACT_TEST(ANY_KIND, it_is_not_freed_while_a_consumer_waits),
-    CONTRACT_TEST(MAY_BE_FULL, it_is_not_freed_while_a_producer_waits),
-    CONTRACT_TEST(ANY_KIND, it_is_freed_when_the_last_has_given_up),
-    CONTRACT_TEST(MAY_BE_FULL, it_is_freed_when_the_last_producer_has_given_up),
-    {NULL, NULL, 0},
-};

@@ -34,7 +34,7 @@ static bool never_asked(void *element, void *ctx)
 }
 
 /* ABT-01, LBT-01, LDT-16, PBT-01, DQT-01, SQT-01, LTT-01, ABT-25: nothing is in it, by any call. */
-static void a_new_queue_is_empty(void **state)
+CONTRACT(ANY_KIND, a_new_queue_is_empty)
 {
     contract *test = *state;
     void *element = TEST_UNTOUCHED;
@@ -54,7 +54,7 @@ static void a_new_queue_is_empty(void **state)
 }
 
 /* ABT-07, LBT-07, LDT-26, LDT-48, PBT-07, PBT-08, DQT-05, DQT-06, LTT-03: in every way. */
-static void what_is_inserted_is_seen_at_once(void **state)
+CONTRACT(HAS_ROOM, what_is_inserted_is_seen_at_once)
 {
     contract *test = *state;
 
@@ -80,7 +80,7 @@ static void assert_full(contract *test)
 }
 
 /* QUEUE-04, ABT-03, ABT-05, ABT-06, LBT-05, LBT-06, LDT-24, LDT-25, SQT-02, SQT-03: no more. */
-static void what_is_full_takes_no_more(void **state)
+CONTRACT(MAY_BE_FULL, what_is_full_takes_no_more)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -91,7 +91,7 @@ static void what_is_full_takes_no_more(void **state)
 }
 
 /* QUEUE-04, ABT-03, ABT-04, LBT-03, LBT-04, LDT-18, LDT-19: each that leaves makes room for one. */
-static void each_that_leaves_makes_room_for_one(void **state)
+CONTRACT(BOUNDED, each_that_leaves_makes_room_for_one)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -108,7 +108,7 @@ static void each_that_leaves_makes_room_for_one(void **state)
 }
 
 /* QUEUE-04, ABT-04, LBT-04, LDT-01, LDT-02, LDT-19, PBT-04, PBT-05, DQT-02, DQT-03, LTT-02. */
-static void size_and_room_are_exact(void **state)
+CONTRACT(HAS_ROOM, size_and_room_are_exact)
 {
     contract *test = *state;
     void *element;
@@ -126,7 +126,7 @@ static void size_and_room_are_exact(void **state)
 }
 
 /* QUEUE-04, QUEUE-39, PBT-06, PBT-10, DQT-04, DQT-08: in every way, and it always has room. */
-static void without_a_bound_it_is_never_full(void **state)
+CONTRACT(UNBOUNDED, without_a_bound_it_is_never_full)
 {
     contract *test = *state;
 
@@ -137,7 +137,7 @@ static void without_a_bound_it_is_never_full(void **state)
 }
 
 /* The same pointer may be in it twice, and leaves twice. */
-static void the_same_element_may_be_in_it_twice(void **state)
+CONTRACT(HAS_ROOM, the_same_element_may_be_in_it_twice)
 {
     contract *test = *state;
     void *cell = contract_cell(test, 0);
@@ -158,7 +158,7 @@ static void the_same_element_may_be_in_it_twice(void **state)
 }
 
 /* An element is a pointer, and is not looked behind. */
-static void any_pointer_but_null_is_an_element(void **state)
+CONTRACT(HAS_ROOM | ANY_POINTER, any_pointer_but_null_is_an_element)
 {
     contract *test = *state;
     void *const odd[] = {(void *)1, (void *)UINTPTR_MAX, (void *)(UINTPTR_MAX / 2 + 1), (void *)2};
@@ -175,15 +175,3 @@ static void any_pointer_but_null_is_an_element(void **state)
         assert_ptr_equal(element, odd[i]);
     }
 }
-
-const contract_test contract_insert_tests[] = {
-    CONTRACT_TEST(ANY_KIND, a_new_queue_is_empty),
-    CONTRACT_TEST(HAS_ROOM, what_is_inserted_is_seen_at_once),
-    CONTRACT_TEST(MAY_BE_FULL, what_is_full_takes_no_more),
-    CONTRACT_TEST(BOUNDED, each_that_leaves_makes_room_for_one),
-    CONTRACT_TEST(HAS_ROOM, size_and_room_are_exact),
-    CONTRACT_TEST(UNBOUNDED, without_a_bound_it_is_never_full),
-    CONTRACT_TEST(HAS_ROOM, the_same_element_may_be_in_it_twice),
-    CONTRACT_TEST(HAS_ROOM | ANY_POINTER, any_pointer_but_null_is_an_element),
-    {NULL, NULL, 0},
-};

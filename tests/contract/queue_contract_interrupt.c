@@ -25,7 +25,7 @@ static void is_refused(contract *test, test_queue_call *call, void *element)
  * INT-04, INT-05, BQT-09, BQT-11, RBQ-05, LTT-10, ABT-12, DQT-10, PBT-12: with any timeout.
  * ROTA_EINTERRUPTED from rota_queue_take, rota_queue_poll_timed.
  */
-static void an_interrupted_consumer_does_not_wait(void **state)
+CONTRACT(ANY_KIND, an_interrupted_consumer_does_not_wait)
 {
     contract *test = *state;
 
@@ -39,7 +39,7 @@ static void an_interrupted_consumer_does_not_wait(void **state)
  * INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05:
  * ROTA_EINTERRUPTED from rota_queue_put, rota_queue_offer_timed.
  */
-static void an_interrupted_producer_does_not_wait(void **state)
+CONTRACT(MAY_BE_FULL, an_interrupted_producer_does_not_wait)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -59,7 +59,7 @@ static void is_stopped(contract *test, test_queue_call *call, void *element)
 }
 
 /* INT-04, INT-05, BQT-08, BQT-10, ABT-12, LBT-12, LDT-31, LDT-42, PBT-12, DQT-10, LTT-05, RBQ-05. */
-static void a_consumer_that_waits_can_be_interrupted(void **state)
+CONTRACT(ANY_KIND, a_consumer_that_waits_can_be_interrupted)
 {
     contract *test = *state;
 
@@ -70,7 +70,7 @@ static void a_consumer_that_waits_can_be_interrupted(void **state)
 }
 
 /* INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05. */
-static void a_producer_that_waits_can_be_interrupted(void **state)
+CONTRACT(MAY_BE_FULL, a_producer_that_waits_can_be_interrupted)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -84,7 +84,7 @@ static void a_producer_that_waits_can_be_interrupted(void **state)
 /* -- Where it need not wait --------------------------------------------------------------- */
 
 /* INT-05, QUEUE-14, QUEUE-16: there is room, there is an element, or the call never waits. */
-static void what_need_not_wait_leaves_an_interrupt_alone(void **state)
+CONTRACT(HAS_ROOM, what_need_not_wait_leaves_an_interrupt_alone)
 {
     contract *test = *state;
     void *element;
@@ -106,7 +106,7 @@ static void what_need_not_wait_leaves_an_interrupt_alone(void **state)
 }
 
 /* INT-03, INT-05: a call that never waits is deaf to it. */
-static void an_offer_of_no_use_leaves_an_interrupt_alone(void **state)
+CONTRACT(MAY_BE_FULL, an_offer_of_no_use_leaves_an_interrupt_alone)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -118,7 +118,7 @@ static void an_offer_of_no_use_leaves_an_interrupt_alone(void **state)
 }
 
 /* QUEUE-14, QUEUE-26, QUEUE-39: insertions without a bound never wait. */
-static void without_a_bound_an_insertion_ignores_an_interrupt(void **state)
+CONTRACT(UNBOUNDED, without_a_bound_an_insertion_ignores_an_interrupt)
 {
     contract *test = *state;
 
@@ -133,7 +133,7 @@ static void without_a_bound_an_insertion_ignores_an_interrupt(void **state)
 }
 
 /* INT-05: a consumer waits already, so that neither put nor offer has to. */
-static void a_ready_consumer_is_served_by_an_interrupted_producer(void **state)
+CONTRACT(ANY_KIND, a_ready_consumer_is_served_by_an_interrupted_producer)
 {
     contract *test = *state;
     test_queue_call *const inserting[] = {test_put, test_offer, test_offer_timed};
@@ -152,7 +152,7 @@ static void a_ready_consumer_is_served_by_an_interrupted_producer(void **state)
 /* -- Others ------------------------------------------------------------------------------- */
 
 /* INT-06, QUEUE-08: who was interrupted is gone, whether it came before the others or after. */
-static void the_other_consumers_are_served(void **state)
+CONTRACT(ANY_KIND, the_other_consumers_are_served)
 {
     contract *test = *state;
     test_caller consumers[3];
@@ -169,7 +169,7 @@ static void the_other_consumers_are_served(void **state)
 }
 
 /* INT-06, QUEUE-08, QUEUE-34. */
-static void the_other_producers_are_served(void **state)
+CONTRACT(MAY_BE_FULL, the_other_producers_are_served)
 {
     contract *test = *state;
     test_caller producers[3];
@@ -191,7 +191,7 @@ static void the_other_producers_are_served(void **state)
 }
 
 /* INT-05: the flag is gone, so that the same thread can wait again. */
-static void who_was_interrupted_can_wait_again(void **state)
+CONTRACT(ANY_KIND, who_was_interrupted_can_wait_again)
 {
     contract *test = *state;
     void *element = TEST_UNTOUCHED;
@@ -203,18 +203,3 @@ static void who_was_interrupted_can_wait_again(void **state)
     }
     assert_ptr_equal(element, TEST_UNTOUCHED);
 }
-
-const contract_test contract_interrupt_tests[] = {
-    CONTRACT_TEST(ANY_KIND, an_interrupted_consumer_does_not_wait),
-    CONTRACT_TEST(MAY_BE_FULL, an_interrupted_producer_does_not_wait),
-    CONTRACT_TEST(ANY_KIND, a_consumer_that_waits_can_be_interrupted),
-    CONTRACT_TEST(MAY_BE_FULL, a_producer_that_waits_can_be_interrupted),
-    CONTRACT_TEST(HAS_ROOM, what_need_not_wait_leaves_an_interrupt_alone),
-    CONTRACT_TEST(MAY_BE_FULL, an_offer_of_no_use_leaves_an_interrupt_alone),
-    CONTRACT_TEST(UNBOUNDED, without_a_bound_an_insertion_ignores_an_interrupt),
-    CONTRACT_TEST(ANY_KIND, a_ready_consumer_is_served_by_an_interrupted_producer),
-    CONTRACT_TEST(ANY_KIND, the_other_consumers_are_served),
-    CONTRACT_TEST(MAY_BE_FULL, the_other_producers_are_served),
-    CONTRACT_TEST(ANY_KIND, who_was_interrupted_can_wait_again),
-    {NULL, NULL, 0},
-};

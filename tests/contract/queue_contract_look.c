@@ -9,7 +9,7 @@
 enum { MANY = TEST_QUEUE_CAPACITY };
 
 /* ABT-24, ABT-27, LBT-25, LBT-28, LDT-62, LDT-65, PBT-24, DQT-22, LTT-19, LTT-22, QUEUE-12. */
-static void each_shows_every_element_once_and_in_order(void **state)
+CONTRACT(HAS_ROOM, each_shows_every_element_once_and_in_order)
 {
     contract *test = *state;
 
@@ -22,7 +22,7 @@ static void each_shows_every_element_once_and_in_order(void **state)
 }
 
 /* ABT-23, LBT-24, LDT-61, PBT-23, DQT-21, LTT-18: wherever the elements lie in it. */
-static void each_shows_them_also_after_many_others(void **state)
+CONTRACT(HAS_ROOM, each_shows_them_also_after_many_others)
 {
     contract *test = *state;
     void *element;
@@ -36,7 +36,7 @@ static void each_shows_them_also_after_many_others(void **state)
 }
 
 /* QUEUE-12: a queue that was looked at group by group. */
-static void each_shows_a_thousand(void **state)
+CONTRACT(UNBOUNDED, each_shows_a_thousand)
 {
     contract *test = *state;
 
@@ -50,7 +50,7 @@ static void never(void *element, void *ctx)
 }
 
 /* ABT-25, LBT-26, LDT-63, PBT-25, DQT-23, SQT-16, SQT-17, LTT-20: never, also not a second time. */
-static void an_empty_queue_shows_nothing(void **state)
+CONTRACT(ANY_KIND, an_empty_queue_shows_nothing)
 {
     contract *test = *state;
 
@@ -66,7 +66,7 @@ static bool is_odd(void *element, void *ctx)
 }
 
 /* QUEUE-12, QUEUE-13: neither what was removed nor too little. */
-static void each_shows_what_is_left(void **state)
+CONTRACT(HAS_ROOM, each_shows_what_is_left)
 {
     contract *test = *state;
     test_shown shown = {.count = 0};
@@ -83,7 +83,7 @@ static void each_shows_what_is_left(void **state)
 }
 
 /* The same pointer twice is shown twice. */
-static void each_shows_the_same_element_as_often_as_it_is_in(void **state)
+CONTRACT(HAS_ROOM, each_shows_the_same_element_as_often_as_it_is_in)
 {
     contract *test = *state;
     test_shown shown = {.count = 0};
@@ -96,7 +96,7 @@ static void each_shows_the_same_element_as_often_as_it_is_in(void **state)
 }
 
 /* QUEUE-16: an element shows in all ways at once, and in none when it is gone. */
-static void all_ways_of_looking_agree(void **state)
+CONTRACT(HAS_ROOM, all_ways_of_looking_agree)
 {
     contract *test = *state;
     uint64_t before[CELLS];
@@ -128,7 +128,7 @@ static void look_around(void *arg)
 }
 
 /* QUEUE-16, GEN-13: none of them waits for what a consumer waits for. */
-static void looking_waits_for_nobody(void **state)
+CONTRACT(ANY_KIND, looking_waits_for_nobody)
 {
     contract *test = *state;
     test_caller consumer;
@@ -139,15 +139,3 @@ static void looking_waits_for_nobody(void **state)
     contract_insert(test, 0, 1);
     test_caller_ends(&consumer, ROTA_OK, contract_cell(test, 0));
 }
-
-const contract_test contract_look_tests[] = {
-    CONTRACT_TEST(HAS_ROOM, each_shows_every_element_once_and_in_order),
-    CONTRACT_TEST(HAS_ROOM, each_shows_them_also_after_many_others),
-    CONTRACT_TEST(UNBOUNDED, each_shows_a_thousand),
-    CONTRACT_TEST(ANY_KIND, an_empty_queue_shows_nothing),
-    CONTRACT_TEST(HAS_ROOM, each_shows_what_is_left),
-    CONTRACT_TEST(HAS_ROOM, each_shows_the_same_element_as_often_as_it_is_in),
-    CONTRACT_TEST(HAS_ROOM, all_ways_of_looking_agree),
-    CONTRACT_TEST(ANY_KIND, looking_waits_for_nobody),
-    {NULL, NULL, 0},
-};

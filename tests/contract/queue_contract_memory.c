@@ -35,7 +35,7 @@ static void warm_up(contract *test)
 }
 
 /* After many elements at once it is about as small as before, once they are gone. */
-static void a_burst_leaves_nothing_behind(void **state)
+CONTRACT(UNBOUNDED, a_burst_leaves_nothing_behind)
 {
     contract *test = *state;
     void *element;
@@ -50,7 +50,7 @@ static void a_burst_leaves_nothing_behind(void **state)
 }
 
 /* The same when they leave all together. */
-static void a_burst_that_is_removed_leaves_nothing_behind(void **state)
+CONTRACT(UNBOUNDED, a_burst_that_is_removed_leaves_nothing_behind)
 {
     contract *test = *state;
 
@@ -62,7 +62,7 @@ static void a_burst_that_is_removed_leaves_nothing_behind(void **state)
 }
 
 /* As many elements as one likes, one after the other, need no more than one. */
-static void elements_that_pass_through_leave_nothing_behind(void **state)
+CONTRACT(HAS_ROOM, elements_that_pass_through_leave_nothing_behind)
 {
     contract *test = *state;
     void *element;
@@ -80,7 +80,7 @@ static void elements_that_pass_through_leave_nothing_behind(void **state)
 }
 
 /* Waits that come to nothing leave nothing behind. */
-static void waiting_needs_no_memory(void **state)
+CONTRACT(ANY_KIND, waiting_needs_no_memory)
 {
     contract *test = *state;
     void *element;
@@ -95,7 +95,7 @@ static void waiting_needs_no_memory(void **state)
 }
 
 /* The same for producers. */
-static void waiting_for_room_leaves_nothing_behind(void **state)
+CONTRACT(MAY_BE_FULL, waiting_for_room_leaves_nothing_behind)
 {
     contract *test = *state;
     void *late = contract_cell(test, LATE);
@@ -111,12 +111,3 @@ static void waiting_for_room_leaves_nothing_behind(void **state)
     rota__cache_flush();
     assert_int_equal(test_memory_live(), live);
 }
-
-const contract_test contract_memory_tests[] = {
-    CONTRACT_TEST(UNBOUNDED, a_burst_leaves_nothing_behind),
-    CONTRACT_TEST(UNBOUNDED, a_burst_that_is_removed_leaves_nothing_behind),
-    CONTRACT_TEST(HAS_ROOM, elements_that_pass_through_leave_nothing_behind),
-    CONTRACT_TEST(ANY_KIND, waiting_needs_no_memory),
-    CONTRACT_TEST(MAY_BE_FULL, waiting_for_room_leaves_nothing_behind),
-    {NULL, NULL, 0},
-};

@@ -183,19 +183,13 @@ static void run(contract *test, size_t limit, size_t count)
 }
 
 /* QUEUE-05, QUEUE-13, QUEUE-16, QUEUE-18, QUEUE-38: whatever was called before. */
-static void it_does_what_a_plain_list_does(void **state)
+CONTRACT(HAS_ROOM, it_does_what_a_plain_list_does)
 {
     run(*state, TEST_QUEUE_CAPACITY, STEPS);
 }
 
 /* QUEUE-13: the same with hundreds in it. */
-static void it_does_what_a_long_list_does(void **state)
+CONTRACT(HAS_ROOM, it_does_what_a_long_list_does)
 {
     run(*state, LONG, STEPS / 10);
 }
-
-const contract_test contract_model_tests[] = {
-    CONTRACT_TEST(HAS_ROOM, it_does_what_a_plain_list_does),
-    CONTRACT_TEST(HAS_ROOM, it_does_what_a_long_list_does),
-    {NULL, NULL, 0},
-};

@@ -21,7 +21,7 @@ static void come_out_by(contract *test, test_queue_call *call, rota_ns timeout)
 }
 
 /* ABT-11, LBT-11, LDT-30, LDT-41, PBT-11, DQT-09, LTT-04. */
-static void take_gives_them_in_order(void **state)
+CONTRACT(HAS_ROOM, take_gives_them_in_order)
 {
     come_out_by(*state, test_take, 0);
 }
@@ -30,13 +30,13 @@ static void take_gives_them_in_order(void **state)
  * ABT-13, ABT-18, LBT-13, LBT-18, LDT-05, LDT-12, LDT-32, PBT-13, PBT-18, DQT-11, DQT-16, LTT-06,
  * LTT-12.
  */
-static void poll_gives_them_in_order(void **state)
+CONTRACT(HAS_ROOM, poll_gives_them_in_order)
 {
     come_out_by(*state, test_poll, 0);
 }
 
 /* ABT-14, LBT-14, LDT-33, LDT-45, PBT-14, DQT-12, LTT-07, QUEUE-09: with any timeout. */
-static void a_timed_poll_gives_them_in_order(void **state)
+CONTRACT(HAS_ROOM, a_timed_poll_gives_them_in_order)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10), 1, 0, -1, INT64_MIN};
 
@@ -45,7 +45,7 @@ static void a_timed_poll_gives_them_in_order(void **state)
 }
 
 /* ABT-17, LBT-17, LDT-07, LDT-09, LDT-10, PBT-17, DQT-15, LTT-11: and leaves it there. */
-static void peek_shows_what_comes_next(void **state)
+CONTRACT(HAS_ROOM, peek_shows_what_comes_next)
 {
     contract *test = *state;
     void *next = NULL;
@@ -66,7 +66,7 @@ static void peek_shows_what_comes_next(void **state)
 /* -- By name ------------------------------------------------------------------------------ */
 
 /* ABT-19, LBT-20, LDT-57, PBT-19, DQT-17, LTT-14. */
-static void it_contains_what_has_not_left(void **state)
+CONTRACT(HAS_ROOM, it_contains_what_has_not_left)
 {
     contract *test = *state;
     void *element;
@@ -92,7 +92,7 @@ static void remove_every_second(contract *test, size_t first)
 }
 
 /* LDT-13, QUEUE-03: true once for each that was there. */
-static void each_can_be_removed_by_name(void **state)
+CONTRACT(HAS_ROOM, each_can_be_removed_by_name)
 {
     contract *test = *state;
 
@@ -119,7 +119,7 @@ static void gives_all_but(contract *test, size_t gone, size_t count)
 }
 
 /* QUEUE-13: first, last or in between, from queues of any length: as if it had never been there. */
-static void what_is_removed_leaves_no_trace(void **state)
+CONTRACT(HAS_ROOM, what_is_removed_leaves_no_trace)
 {
     contract *test = *state;
 
@@ -135,7 +135,7 @@ static void what_is_removed_leaves_no_trace(void **state)
 }
 
 /* LBT-19, LTT-13: two in, both out by name, one in, which is the one that comes. */
-static void the_next_comes_after_two_were_removed(void **state)
+CONTRACT(HAS_ROOM, the_next_comes_after_two_were_removed)
 {
     contract *test = *state;
     void *element = NULL;
@@ -150,7 +150,7 @@ static void the_next_comes_after_two_were_removed(void **state)
 }
 
 /* QUEUE-03: of the same one twice, that which came first; visiting shows which is left. */
-static void the_first_of_two_is_removed(void **state)
+CONTRACT(HAS_ROOM, the_first_of_two_is_removed)
 {
     contract *test = *state;
     const size_t all[] = {0, 1, 0, 2};
@@ -166,7 +166,7 @@ static void the_first_of_two_is_removed(void **state)
 }
 
 /* QUEUE-03: an element is a pointer; what lies behind it does not count. */
-static void an_equal_element_is_another_one(void **state)
+CONTRACT(HAS_ROOM, an_equal_element_is_another_one)
 {
     contract *test = *state;
     uint64_t twin = test->cells[0];
@@ -195,7 +195,7 @@ static bool is_to_go(void *element, void *ctx)
 }
 
 /* ABT-21, LBT-22, LDT-59, PBT-21, DQT-19, LTT-16: those not kept go, and it says how many. */
-static void those_that_are_not_kept_are_removed(void **state)
+CONTRACT(HAS_ROOM, those_that_are_not_kept_are_removed)
 {
     contract *test = *state;
 
@@ -209,7 +209,7 @@ static void those_that_are_not_kept_are_removed(void **state)
 }
 
 /* ABT-22, LBT-23, LDT-60, PBT-22, DQT-20, LTT-17: just those, wherever they are. */
-static void those_that_are_named_are_removed(void **state)
+CONTRACT(HAS_ROOM, those_that_are_named_are_removed)
 {
     contract *test = *state;
 
@@ -233,7 +233,7 @@ static void those_that_are_named_are_removed(void **state)
 }
 
 /* QUEUE-01, QUEUE-13: without a condition all go, and then it is as new. */
-static void all_can_be_removed(void **state)
+CONTRACT(HAS_ROOM, all_can_be_removed)
 {
     contract *test = *state;
 
@@ -261,7 +261,7 @@ static void drain(contract *test, size_t first, size_t max, size_t expected)
 }
 
 /* QUEUE-10, ABT-31, LBT-32, LDT-71, PBT-29, DQT-30, LTT-26: all, then those that came after. */
-static void a_drain_gives_all_in_order(void **state)
+CONTRACT(HAS_ROOM, a_drain_gives_all_in_order)
 {
     contract *test = *state;
 
@@ -276,7 +276,7 @@ static void a_drain_gives_all_in_order(void **state)
 }
 
 /* QUEUE-10: at most as many as wanted, and the rest stays in order. */
-static void a_drain_gives_no_more_than_wanted(void **state)
+CONTRACT(HAS_ROOM, a_drain_gives_no_more_than_wanted)
 {
     contract *test = *state;
 
@@ -287,22 +287,3 @@ static void a_drain_gives_no_more_than_wanted(void **state)
         contract_gives(test, max, MANY - max);
     }
 }
-
-const contract_test contract_remove_tests[] = {
-    CONTRACT_TEST(HAS_ROOM, take_gives_them_in_order),
-    CONTRACT_TEST(HAS_ROOM, poll_gives_them_in_order),
-    CONTRACT_TEST(HAS_ROOM, a_timed_poll_gives_them_in_order),
-    CONTRACT_TEST(HAS_ROOM, peek_shows_what_comes_next),
-    CONTRACT_TEST(HAS_ROOM, it_contains_what_has_not_left),
-    CONTRACT_TEST(HAS_ROOM, each_can_be_removed_by_name),
-    CONTRACT_TEST(HAS_ROOM, what_is_removed_leaves_no_trace),
-    CONTRACT_TEST(HAS_ROOM, the_next_comes_after_two_were_removed),
-    CONTRACT_TEST(HAS_ROOM, the_first_of_two_is_removed),
-    CONTRACT_TEST(HAS_ROOM, an_equal_element_is_another_one),
-    CONTRACT_TEST(HAS_ROOM, those_that_are_not_kept_are_removed),
-    CONTRACT_TEST(HAS_ROOM, those_that_are_named_are_removed),
-    CONTRACT_TEST(HAS_ROOM, all_can_be_removed),
-    CONTRACT_TEST(HAS_ROOM, a_drain_gives_all_in_order),
-    CONTRACT_TEST(HAS_ROOM, a_drain_gives_no_more_than_wanted),
-    {NULL, NULL, 0},
-};

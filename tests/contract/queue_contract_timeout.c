@@ -7,7 +7,7 @@
 #include "rota_test_internal.h"
 
 /* GEN-06, QUEUE-09, ABT-14, SQT-08, LDT-45: not early by the clock on the wall. */
-static void a_poll_gives_up_not_early(void **state)
+CONTRACT(ANY_KIND, a_poll_gives_up_not_early)
 {
     contract *test = *state;
     void *element = TEST_UNTOUCHED;
@@ -20,7 +20,7 @@ static void a_poll_gives_up_not_early(void **state)
 }
 
 /* GEN-06, QUEUE-09, ABT-10, LBT-10, LDT-29, SQT-06: likewise, and it has inserted nothing. */
-static void an_offer_gives_up_not_early(void **state)
+CONTRACT(MAY_BE_FULL, an_offer_gives_up_not_early)
 {
     contract *test = *state;
     size_t count = contract_fill(test);
@@ -34,7 +34,7 @@ static void an_offer_gives_up_not_early(void **state)
 }
 
 /* GEN-04, QUEUE-09: one attempt, which does not wait: virtual time stands still. */
-static void no_time_is_one_attempt(void **state)
+CONTRACT(ANY_KIND, no_time_is_one_attempt)
 {
     contract *test = *state;
     void *element = TEST_UNTOUCHED;
@@ -67,7 +67,7 @@ static void gives_up_on_time(contract *test, test_queue_call *call, void *elemen
 }
 
 /* GEN-06: not a nanosecond early, and no later. */
-static void a_poll_waits_just_as_long_as_it_was_told(void **state)
+CONTRACT(ANY_KIND, a_poll_waits_just_as_long_as_it_was_told)
 {
     contract *test = *state;
 
@@ -77,7 +77,7 @@ static void a_poll_waits_just_as_long_as_it_was_told(void **state)
 }
 
 /* GEN-06. */
-static void an_offer_waits_just_as_long_as_it_was_told(void **state)
+CONTRACT(MAY_BE_FULL, an_offer_waits_just_as_long_as_it_was_told)
 {
     contract *test = *state;
 
@@ -88,7 +88,7 @@ static void an_offer_waits_just_as_long_as_it_was_told(void **state)
 }
 
 /* GEN-15: who waits without a timeout sleeps until it is woken, and does not look again and again. */
-static void who_waits_for_ever_waits_for_no_time(void **state)
+CONTRACT(ANY_KIND, who_waits_for_ever_waits_for_no_time)
 {
     contract *test = *state;
     test_caller consumer;
@@ -103,7 +103,7 @@ static void who_waits_for_ever_waits_for_no_time(void **state)
 }
 
 /* GEN-15. */
-static void who_waits_for_room_for_ever_waits_for_no_time(void **state)
+CONTRACT(MAY_BE_FULL, who_waits_for_room_for_ever_waits_for_no_time)
 {
     contract *test = *state;
     test_caller producer;
@@ -120,7 +120,7 @@ static void who_waits_for_room_for_ever_waits_for_no_time(void **state)
 }
 
 /* GEN-04: the longest times there are do not overflow. */
-static void the_longest_timeout_is_long(void **state)
+CONTRACT(ANY_KIND, the_longest_timeout_is_long)
 {
     contract *test = *state;
     const rota_ns longest[] = {ROTA_FOREVER, ROTA_FOREVER - 1};
@@ -134,7 +134,7 @@ static void the_longest_timeout_is_long(void **state)
 }
 
 /* GEN-04. */
-static void the_longest_timeout_of_an_offer_is_long(void **state)
+CONTRACT(MAY_BE_FULL, the_longest_timeout_of_an_offer_is_long)
 {
     contract *test = *state;
     const rota_ns longest[] = {ROTA_FOREVER, ROTA_FOREVER - 1};
@@ -151,7 +151,7 @@ static void the_longest_timeout_of_an_offer_is_long(void **state)
 }
 
 /* QUEUE-08, QUEUE-34: who has given up gets nothing; the element is for the next, who waits on. */
-static void a_consumer_that_gave_up_is_gone(void **state)
+CONTRACT(ANY_KIND, a_consumer_that_gave_up_is_gone)
 {
     contract *test = *state;
     test_caller patient;
@@ -172,7 +172,7 @@ static void a_consumer_that_gave_up_is_gone(void **state)
 }
 
 /* QUEUE-08, QUEUE-34: nor does its element come later. */
-static void a_producer_that_gave_up_is_gone(void **state)
+CONTRACT(MAY_BE_FULL, a_producer_that_gave_up_is_gone)
 {
     contract *test = *state;
     test_caller patient;
@@ -198,18 +198,3 @@ static void a_producer_that_gave_up_is_gone(void **state)
     test_caller_ends_any(&patient, ROTA_OK);
     contract_gives(test, 0, 0);
 }
-
-const contract_test contract_timeout_tests[] = {
-    CONTRACT_TEST(ANY_KIND, a_poll_gives_up_not_early),
-    CONTRACT_TEST(MAY_BE_FULL, an_offer_gives_up_not_early),
-    CONTRACT_TEST(ANY_KIND, no_time_is_one_attempt),
-    CONTRACT_TEST(ANY_KIND, a_poll_waits_just_as_long_as_it_was_told),
-    CONTRACT_TEST(MAY_BE_FULL, an_offer_waits_just_as_long_as_it_was_told),
-    CONTRACT_TEST(ANY_KIND, who_waits_for_ever_waits_for_no_time),
-    CONTRACT_TEST(MAY_BE_FULL, who_waits_for_room_for_ever_waits_for_no_time),
-    CONTRACT_TEST(ANY_KIND, the_longest_timeout_is_long),
-    CONTRACT_TEST(MAY_BE_FULL, the_longest_timeout_of_an_offer_is_long),
-    CONTRACT_TEST(ANY_KIND, a_consumer_that_gave_up_is_gone),
-    CONTRACT_TEST(MAY_BE_FULL, a_producer_that_gave_up_is_gone),
-    {NULL, NULL, 0},
-};

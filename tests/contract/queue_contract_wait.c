@@ -81,43 +81,43 @@ static void producers_go_on(contract *test, void (*leave)(contract *test))
 }
 
 /* QUEUE-06, ABT-29, LBT-30, LDT-69. */
-static void a_producer_goes_on_after_a_take(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_take)
 {
     producers_go_on(*state, by_take);
 }
 
 /* QUEUE-06. */
-static void a_producer_goes_on_after_a_poll(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_poll)
 {
     producers_go_on(*state, by_poll);
 }
 
 /* QUEUE-06. */
-static void a_producer_goes_on_after_a_timed_poll(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_timed_poll)
 {
     producers_go_on(*state, by_timed_poll);
 }
 
 /* QUEUE-06. */
-static void a_producer_goes_on_after_a_removal_by_name(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_removal_by_name)
 {
     producers_go_on(*state, by_name);
 }
 
 /* QUEUE-06. */
-static void a_producer_goes_on_after_a_removal_by_condition(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_removal_by_condition)
 {
     producers_go_on(*state, by_condition);
 }
 
 /* QUEUE-06, ABT-32, LBT-33, LDT-72. */
-static void a_producer_goes_on_after_a_drain(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_a_drain)
 {
     producers_go_on(*state, by_drain);
 }
 
 /* QUEUE-06. */
-static void a_producer_goes_on_after_all_were_removed(void **state)
+CONTRACT(BOUNDED, a_producer_goes_on_after_all_were_removed)
 {
     producers_go_on(*state, clear);
 }
@@ -166,7 +166,7 @@ static void drain_two(contract *test)
 }
 
 /* QUEUE-06, QUEUE-21: a drain of two releases two, not one and not three. */
-static void a_drain_of_several_releases_as_many(void **state)
+CONTRACT(BOUNDED, a_drain_of_several_releases_as_many)
 {
     two_go_on(*state, drain_two);
 }
@@ -182,13 +182,13 @@ static void remove_two(contract *test)
 }
 
 /* QUEUE-06, QUEUE-21. */
-static void a_removal_of_several_releases_as_many(void **state)
+CONTRACT(BOUNDED, a_removal_of_several_releases_as_many)
 {
     two_go_on(*state, remove_two);
 }
 
 /* QUEUE-06, QUEUE-21. */
-static void all_producers_go_on_after_all_were_removed(void **state)
+CONTRACT(BOUNDED, all_producers_go_on_after_all_were_removed)
 {
     contract *test = *state;
     test_caller producers[THREADS];
@@ -202,7 +202,7 @@ static void all_producers_go_on_after_all_were_removed(void **state)
 }
 
 /* ABT-32, LBT-33, LDT-72: a drain of all, and of what a producer brings meanwhile. */
-static void a_drain_may_take_what_a_producer_brings(void **state)
+CONTRACT(BOUNDED, a_drain_may_take_what_a_producer_brings)
 {
     contract *test = *state;
     test_caller producer;
@@ -226,7 +226,7 @@ static void put_one(void *arg)
 }
 
 /* PBT-30, DQT-31, LTT-27: the old ones first; nothing is lost. */
-static void a_drain_beside_a_put_loses_nothing(void **state)
+CONTRACT(UNBOUNDED, a_drain_beside_a_put_loses_nothing)
 {
     contract *test = *state;
     void *elements[LATE + 1];
@@ -256,7 +256,7 @@ static void consumer_gets(contract *test, test_queue_call *remove, test_queue_ca
 }
 
 /* QUEUE-07, SQT-18, LTT-24: by every way in which one can come, while one waits in each way. */
-static void a_consumer_gets_what_comes(void **state)
+CONTRACT(ANY_KIND, a_consumer_gets_what_comes)
 {
     test_queue_call *const removing[] = {test_take, test_poll_timed};
     test_queue_call *const inserting[] = {test_put, test_offer, test_offer_timed};
@@ -273,7 +273,7 @@ static void start_consumers(contract *test, test_caller *consumers)
 }
 
 /* QUEUE-05, QUEUE-07, QUEUE-21: as many as elements, each with another one; the rest wait on. */
-static void as_many_consumers_go_on_as_elements_come(void **state)
+CONTRACT(ANY_KIND, as_many_consumers_go_on_as_elements_come)
 {
     contract *test = *state;
     test_caller consumers[THREADS];
@@ -293,7 +293,7 @@ static void as_many_consumers_go_on_as_elements_come(void **state)
 }
 
 /* QUEUE-37, LTT-29: an insertion that serves one lowers the number before it returns. */
-static void waiting_counts_the_consumers_that_nothing_serves(void **state)
+CONTRACT(ANY_KIND, waiting_counts_the_consumers_that_nothing_serves)
 {
     contract *test = *state;
     test_caller consumers[THREADS];
@@ -314,7 +314,7 @@ static void waiting_counts_the_consumers_that_nothing_serves(void **state)
 }
 
 /* QUEUE-37: neither those that wait for room nor those that have given up. */
-static void waiting_counts_no_one_else(void **state)
+CONTRACT(ANY_KIND, waiting_counts_no_one_else)
 {
     contract *test = *state;
     test_caller consumer;
@@ -330,7 +330,7 @@ static void waiting_counts_no_one_else(void **state)
 }
 
 /* QUEUE-37. */
-static void waiting_does_not_count_producers(void **state)
+CONTRACT(MAY_BE_FULL, waiting_does_not_count_producers)
 {
     contract *test = *state;
     test_caller producer;
@@ -343,24 +343,3 @@ static void waiting_does_not_count_producers(void **state)
     assert_int_equal(rota_queue_waiting(test->queue), 0);
     assert_int_equal(rota_queue_size(test->queue), count);
 }
-
-const contract_test contract_wait_tests[] = {
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_take),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_poll),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_timed_poll),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_removal_by_name),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_removal_by_condition),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_a_drain),
-    CONTRACT_TEST(BOUNDED, a_producer_goes_on_after_all_were_removed),
-    CONTRACT_TEST(BOUNDED, a_drain_of_several_releases_as_many),
-    CONTRACT_TEST(BOUNDED, a_removal_of_several_releases_as_many),
-    CONTRACT_TEST(BOUNDED, all_producers_go_on_after_all_were_removed),
-    CONTRACT_TEST(BOUNDED, a_drain_may_take_what_a_producer_brings),
-    CONTRACT_TEST(UNBOUNDED, a_drain_beside_a_put_loses_nothing),
-    CONTRACT_TEST(ANY_KIND, a_consumer_gets_what_comes),
-    CONTRACT_TEST(ANY_KIND, as_many_consumers_go_on_as_elements_come),
-    CONTRACT_TEST(ANY_KIND, waiting_counts_the_consumers_that_nothing_serves),
-    CONTRACT_TEST(ANY_KIND, waiting_counts_no_one_else),
-    CONTRACT_TEST(MAY_BE_FULL, waiting_does_not_count_producers),
-    {NULL, NULL, 0},
-};

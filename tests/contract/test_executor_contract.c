@@ -88,7 +88,7 @@ static int make_scheduled_decorated(rota_executor **out)
 #define FORKJOIN .stops = true, .replaces = true, .knows_its_tasks = true, .stands_in = true
 #define POOL     .stops = true, .hands_over = true, .replaces = true, .knows_its_tasks = true
 
-static const executor_kind kinds[] = {
+const executor_kind executor_kinds[] = {
     {"direct", test_executor_direct, .knows_its_tasks = true},
     {"one thread", make_one_thread, .threads = 1, .replaces = true},
     {"three threads", make_three_threads, .threads = 3, .replaces = true},
@@ -105,10 +105,5 @@ static const executor_kind kinds[] = {
     {"fork/join pool, one worker", make_forkjoin_alone, .threads = 1, FORKJOIN},
     {"work-stealing pool", make_work_stealing, .threads = 2, FORKJOIN},
     {"thread per task", make_thread_per_task, .threads = 4, .grows = true, POOL},
+    {.name = NULL},
 };
-
-int main(void)
-{
-    test_memory_install();
-    return executor_contract_run(kinds, sizeof kinds / sizeof kinds[0]);
-}
