@@ -40,6 +40,8 @@ static int clean_up(void **state)
     return rota_close(executor);
 }
 
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
+
 static void *same(void *value, void *arg)
 {
     return value;
@@ -168,7 +170,7 @@ static void undo(void *arg)
  * rota_both, rota_either, rota_handle, rota_handle_chain, rota_recover, rota_when_done, rota_copy,
  * rota_all_of, rota_any_of, rota_timeout, rota_timeout_value.
  */
-static void each_form_is_made_or_not(void **state)
+TEST(each_form_is_made_or_not)
 {
     for (size_t i = 0; i < sizeof makes / sizeof makes[0]; i++) {
         int (*make)(void) = makes[i];
@@ -177,7 +179,7 @@ static void each_form_is_made_or_not(void **state)
 }
 
 /* GEN-10: the one thread that all share cannot be made; the next time it can. */
-static void without_a_thread_there_is_no_timeout(void **state)
+TEST(without_a_thread_there_is_no_timeout)
 {
     rota__cache_flush();
     size_t live = test_memory_live();
@@ -226,7 +228,7 @@ static void undo_delayed(void *arg)
 }
 
 /* GEN-10, OWN-05: ROTA_ENOMEM from rota_delayed, or from a submit to what it made. */
-static void a_task_is_delayed_or_not(void **state)
+TEST(a_task_is_delayed_or_not)
 {
     test_every_allocation_fails(attempt_delayed, undo_delayed, NULL, ROTA_ENOMEM);
 }
@@ -254,13 +256,13 @@ static void undo_retry(void *arg)
 }
 
 /* GEN-10, OWN-05: ROTA_ENOMEM from rota_retry. */
-static void a_retry_is_begun_or_not(void **state)
+TEST(a_retry_is_begun_or_not)
 {
     test_every_allocation_fails(attempt_retry, undo_retry, NULL, ROTA_ENOMEM);
 }
 
 /* GEN-10: it is not begun, ROTA_ENOMEM from rota_hedge, or has one attempt at least. */
-static void a_hedge_has_one_attempt_or_two(void **state)
+TEST(a_hedge_has_one_attempt_or_two)
 {
     bool is_reached = true;
 
@@ -289,7 +291,7 @@ static void a_hedge_has_one_attempt_or_two(void **state)
 /* -- Later -------------------------------------------------------------------------------- */
 
 /* GEN-10: without memory for the next attempt a retry ends as the last one has. */
-static void a_retry_ends_without_memory_for_a_timer(void **state)
+TEST(a_retry_ends_without_memory_for_a_timer)
 {
     rota__cache_flush();
     size_t live = test_memory_live();
@@ -338,7 +340,7 @@ static void drop_graph(void)
 }
 
 /* GEN-10: what is there already is run, passed on, withdrawn and cancelled without memory. */
-static void the_rest_needs_no_memory(void **state)
+TEST(the_rest_needs_no_memory)
 {
     make_graph();
     rota__cache_flush();
@@ -353,22 +355,4 @@ static void the_rest_needs_no_memory(void **state)
     assert_int_equal(probe.runs, 1);
     drop_graph();
     assert_int_equal(test_memory_asked(), 0);
-}
-
-#define with_source(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_source(each_form_is_made_or_not),
-        with_source(without_a_thread_there_is_no_timeout),
-        with_source(a_task_is_delayed_or_not),
-        with_source(a_retry_is_begun_or_not),
-        with_source(a_hedge_has_one_attempt_or_two),
-        with_source(a_retry_ends_without_memory_for_a_timer),
-        with_source(the_rest_needs_no_memory),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

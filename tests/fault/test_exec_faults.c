@@ -42,6 +42,8 @@ static int clean_up(void **state)
     return rota_close(direct) == ROTA_OK && rota_close(hand) == ROTA_OK ? 0 : -1;
 }
 
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
+
 static void assert_nothing_happened(void)
 {
     assert_int_equal(probe.runs + probe.discards + probe.frees, 0);
@@ -118,7 +120,7 @@ static void close_executor(void)
 }
 
 /* GEN-10, CON-07: ROTA_ENOMEM from rota_executor_new. */
-static void an_executor_is_made_or_not(void **state)
+TEST(an_executor_is_made_or_not)
 {
     assert_int_equal(fail_every_allocation(make_executor, close_executor), 2);
 }
@@ -167,7 +169,7 @@ static void expect_a_result(void)
 }
 
 /* GEN-10, OWN-05, CON-07: ROTA_ENOMEM from rota_execute, rota_submit, rota_submit_call. */
-static void a_task_is_submitted_or_not(void **state)
+TEST(a_task_is_submitted_or_not)
 {
     assert_int_equal(fail_every_allocation(execute, expect_a_run), 1);
     assert_int_equal(fail_every_allocation(execute_by_hand, run_by_hand), 1);
@@ -202,14 +204,14 @@ static void expect_one_result(void)
 }
 
 /* GEN-10, EXEC-16, CON-07: ROTA_ENOMEM from rota_invoke_all, rota_invoke_any: none has begun. */
-static void all_calls_are_made_or_none(void **state)
+TEST(all_calls_are_made_or_none)
 {
     assert_true(fail_every_allocation(invoke_all, expect_all_results) >= 1 + CALLS / 64);
     assert_true(fail_every_allocation(invoke_any, expect_one_result) >= 1 + CALLS / 64);
 }
 
 /* GEN-10: what passes a task on, ends an executor or looks at it needs no memory. */
-static void the_rest_needs_no_memory(void **state)
+TEST(the_rest_needs_no_memory)
 {
     rota_task *task = test_task(calls[0], &futures[0]);
     rota_executor *executors[4];
@@ -270,7 +272,7 @@ static void invoke_any_unnoticed(void)
 }
 
 /* EXEC-16: it is too late for ENOMEM once calls are submitted; all of them are discarded then. */
-static void who_cannot_wait_invokes_nothing(void **state)
+TEST(who_cannot_wait_invokes_nothing)
 {
     unnoticed(invoke_any_unnoticed);
     assert_nothing_happened();
@@ -290,7 +292,7 @@ static void submit_unnoticed(void)
 }
 
 /* GEN-10: all that need not wait works. */
-static void who_cannot_wait_may_do_all_else(void **state)
+TEST(who_cannot_wait_may_do_all_else)
 {
     unnoticed(submit_unnoticed);
     assert_int_equal(probe.runs, CALLS + 1);
@@ -298,21 +300,4 @@ static void who_cannot_wait_may_do_all_else(void **state)
         rota_future_unref(futures[i]);
     assert_int_equal(probe.frees, CALLS);
     assert_ok(test_executor_direct(&direct));
-}
-
-#define with_executors(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_executors(an_executor_is_made_or_not),
-        with_executors(a_task_is_submitted_or_not),
-        with_executors(all_calls_are_made_or_none),
-        with_executors(the_rest_needs_no_memory),
-        with_executors(who_cannot_wait_invokes_nothing),
-        with_executors(who_cannot_wait_may_do_all_else),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* -- The environment ---------------------------------------------------------------------- */
+
+static void common_pool_is_usual(void *value)
+{
+    unsigned usual = rota_cpu_count() > 1 ? rota_cpu_count() - 1 : 1;
+
+    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
+    test_check(test_fj_stats(rota_common_pool()).parallelism == usual);
+}
+
+TEST(a_setting_of_ten_kilobytes_is_ignored)
+{
+    char digits[10240], letters[10240], odd[] = "1e99";
+
+    memset(digits, '9', sizeof digits);
+    memset(letters, '\xff', sizeof letters);
+    digits[sizeof digits - 1] = letters[sizeof letters - 1] = '\0';
+    assert_int_equal(test_in_child(common_pool_is_usual, digits), 0);
+    assert_int_equal(test_in_child(common_pool_is_usual, letters), 0);
+    assert_int_equal(test_in_child(common_pool_is_usual, odd), 0);
+}
+
 /* -- Names -------------------------------------------------------------------------------- */
 
 enum { MEGABYTE = 1 << 20 };
@@ -35,7 +57,7 @@ static void worker_is_named(const char *pattern, const char *expected)
 }
 
 /* FACT-08 */
-static void a_name_of_a_megabyte_is_cut(void **state)
+TEST(a_name_of_a_megabyte_is_cut)
 {
     char *name = malloc(MEGABYTE), mine[16];
 
@@ -54,7 +76,7 @@ static void a_name_of_a_megabyte_is_cut(void **state)
 }
 
 /* POOL-63: "%n" is no name. */
-static void a_format_is_no_name(void **state)
+TEST(a_format_is_no_name)
 {
     rota_pool_options options = {.core_threads = 1, .threads = {.name = "%n"}};
     rota_executor *pool = NULL;
@@ -68,7 +90,7 @@ static void a_format_is_no_name(void **state)
 /* -- Stacks ------------------------------------------------------------------------------- */
 
 /* More than there are addresses: the task is not taken, and the next settings are. */
-static void an_absurd_stack_refuses_the_task(void **state)
+TEST(an_absurd_stack_refuses_the_task)
 {
     const size_t sizes[] = {sizeof(size_t) > 4 ? SIZE_MAX >> 17 : SIZE_MAX / 8 * 7,
                             SIZE_MAX / 4 * 3, SIZE_MAX};
@@ -87,7 +109,7 @@ static void an_absurd_stack_refuses_the_task(void **state)
 }
 
 /* The least there is serves a small task; less is no stack. */
-static void the_least_stack_is_enough_for_a_pool(void **state)
+TEST(the_least_stack_is_enough_for_a_pool)
 {
     size_t least = rota__os_least_stack();
     rota_pool_options options = {.core_threads = 1, .threads = {.stack_size = least - 1}};
@@ -131,7 +153,7 @@ static rota_executor *small_stacks(int kind)
 
 enum { KINDS = 4 };
 
-static void every_stack_has_a_guard(void **state)
+TEST(every_stack_has_a_guard)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         rota_executor *executor = small_stacks(kind);
@@ -167,7 +189,7 @@ static void run_overflow(void *kind)
     rota_close(executor);
 }
 
-static void a_task_that_overflows_its_stack_is_stopped_by_the_guard(void **state)
+TEST(a_task_that_overflows_its_stack_is_stopped_by_the_guard)
 {
     if (!TEST_FORKS_ARE_FOLLOWED) /* a sanitizer has its own way to say so */
         skip();
@@ -188,7 +210,7 @@ static int create_and_scribble(pthread_t *out, const pthread_attr_t *attr, void 
 }
 
 /* The library goes by what the thread itself says. */
-static void what_a_factory_writes_is_not_relied_on(void **state)
+TEST(what_a_factory_writes_is_not_relied_on)
 {
     rota_executor *pool = test_pool(
         (rota_pool_options){.core_threads = 3, .threads = {.create = create_and_scribble}});
@@ -206,7 +228,7 @@ static int refuse_oddly(pthread_t *out, const pthread_attr_t *attr, void *(*star
     return *(int *)status;
 }
 
-static void whatever_a_factory_returns_but_0_is_a_refusal(void **state)
+TEST(whatever_a_factory_returns_but_0_is_a_refusal)
 {
     int statuses[] = {-1, 1, 12345678, INT_MIN, INT_MAX};
 
@@ -219,28 +241,6 @@ static void whatever_a_factory_returns_but_0_is_a_refusal(void **state)
         assert_ok(rota_close(pool));
         assert_int_equal(runs, 0);
     }
-}
-
-/* -- The environment ---------------------------------------------------------------------- */
-
-static void common_pool_is_usual(void *value)
-{
-    unsigned usual = rota_cpu_count() > 1 ? rota_cpu_count() - 1 : 1;
-
-    test_check(setenv("ROTA_COMMON_PARALLELISM", value, 1) == 0);
-    test_check(test_fj_stats(rota_common_pool()).parallelism == usual);
-}
-
-static void a_setting_of_ten_kilobytes_is_ignored(void **state)
-{
-    char digits[10240], letters[10240], odd[] = "1e99";
-
-    memset(digits, '9', sizeof digits);
-    memset(letters, '\xff', sizeof letters);
-    digits[sizeof digits - 1] = letters[sizeof letters - 1] = '\0';
-    assert_int_equal(test_in_child(common_pool_is_usual, digits), 0);
-    assert_int_equal(test_in_child(common_pool_is_usual, letters), 0);
-    assert_int_equal(test_in_child(common_pool_is_usual, odd), 0);
 }
 
 /* -- Tasks that submit without end -------------------------------------------------------- */
@@ -274,7 +274,7 @@ static void *multiply(void *arg)
 }
 
 /* With room for few the rest is rejected, and needs no memory. */
-static void a_flood_of_submits_is_bounded_by_the_queue(void **state)
+TEST(a_flood_of_submits_is_bounded_by_the_queue)
 {
     struct flood flood = {.pool = test_small_pool(2, 2, ROOM), .accepted = 1};
     size_t before = test_memory_bytes();
@@ -316,7 +316,7 @@ static void *come_from_outside(void *arg)
 }
 
 /* Its one worker always has something of its own to do: who comes from outside has a turn. */
-static void a_task_from_outside_is_not_starved(void **state)
+TEST(a_task_from_outside_is_not_starved)
 {
     for (int round = 0; round < 20; round++) {
         struct chain chain = {.pool = test_forkjoin_of(1)};
@@ -330,24 +330,4 @@ static void a_task_from_outside_is_not_starved(void **state)
         assert_ok(rota_close(chain.pool));
         assert_in_range(chain.outsider, 1, links + BOUND);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_setting_of_ten_kilobytes_is_ignored),
-        test_with_memory(a_name_of_a_megabyte_is_cut),
-        test_with_memory(a_format_is_no_name),
-        test_with_memory(an_absurd_stack_refuses_the_task),
-        test_with_memory(the_least_stack_is_enough_for_a_pool),
-        test_with_memory(every_stack_has_a_guard),
-        cmocka_unit_test(a_task_that_overflows_its_stack_is_stopped_by_the_guard),
-        test_with_memory(what_a_factory_writes_is_not_relied_on),
-        test_with_memory(whatever_a_factory_returns_but_0_is_a_refusal),
-        test_with_memory(a_task_from_outside_is_not_starved),
-        test_with_memory(a_flood_of_submits_is_bounded_by_the_queue),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

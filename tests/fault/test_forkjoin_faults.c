@@ -21,15 +21,10 @@ static int disarm(void **state)
     return 0;
 }
 
-static int clean_up(void **state)
-{
-    disarm(state);
-    return test_memory_after(state);
-}
+static const test_fixture with_faults = {.teardown = disarm};
 
 /* A caller that is no worker for want of memory forks into the common pool, which stays. */
-#define with_common_pool(test) cmocka_unit_test_teardown(test, disarm)
-#define with_faults(test)      cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+static const test_fixture with_common_pool = {.teardown = disarm, .keeps_memory = true};
 
 /* -- Work --------------------------------------------------------------------------------- */
 
@@ -60,39 +55,12 @@ static void close_made(void *made)
 }
 
 /* GEN-10: ROTA_ENOMEM from rota_forkjoin_new, rota_work_stealing_pool. */
-static void a_pool_is_made_or_not(void **state)
+TEST_WITH(with_faults, a_pool_is_made_or_not)
 {
     rota_executor *made = NULL;
 
     test_every_allocation_fails(make_pool, close_made, &made, ROTA_ENOMEM);
     test_every_allocation_fails(make_stealing, close_made, &made, ROTA_ENOMEM);
-}
-
-/* -- Memory: what is invoked -------------------------------------------------------------- */
-
-/* True: there is an n-th allocation. */
-static bool invoke_fails_at(unsigned n, bool onwards)
-{
-    rota_executor *pool = test_forkjoin_of(2);
-
-    rota__cache_flush();
-    test_memory_fail_at(n, onwards);
-    invoke_fib(pool);
-    bool reached = test_memory_asked() >= n;
-    test_memory_fail_at(0, false);
-    invoke_fib(pool);
-    test_fj_inside(pool, invoke_fib, pool);
-    assert_ok(rota_close(pool));
-    return reached;
-}
-
-/* SPEC 0: "invoke, fork, join and loops go on without workers". */
-static void an_invocation_needs_no_memory(void **state)
-{
-    for (int onwards = 0; onwards < 2; onwards++) {
-        for (unsigned n = 1; n <= 6; n++)
-            assert_true(invoke_fails_at(n, onwards == 1) || n > 1);
-    }
 }
 
 /* -- Memory: what is submitted ------------------------------------------------------------ */
@@ -128,7 +96,7 @@ static bool submit_fails_at(unsigned busy, unsigned n, bool onwards)
     return reached;
 }
 
-static void a_task_is_taken_or_not(void **state)
+TEST_WITH(with_faults, a_task_is_taken_or_not)
 {
     for (unsigned busy = 0; busy <= 2; busy++) {
         for (int onwards = 0; onwards < 2; onwards++) {
@@ -191,7 +159,7 @@ static void fork_without_memory(void *pool)
 }
 
 /* FJ-09, header: "when it cannot be queued it runs here and now". */
-static void a_fork_without_room_runs_at_once(void **state)
+TEST_WITH(with_faults, a_fork_without_room_runs_at_once)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -218,7 +186,7 @@ static void submit_without_room(void *pool)
     test_check(accepted > 0 && accepted < 3000);
 }
 
-static void a_worker_without_memory_is_told(void **state)
+TEST_WITH(with_faults, a_worker_without_memory_is_told)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -239,7 +207,7 @@ static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
     return pool;
 }
 
-static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
+TEST_WITH(with_faults, to_look_at_a_pool_and_to_end_it_needs_no_memory)
 {
     test_probe probe = {.error = 0};
     test_gate gate;
@@ -260,7 +228,7 @@ static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
 }
 
 /* FJ-27: "they are where they were", and run. */
-static void what_cannot_be_handed_over_stays(void **state)
+TEST_WITH(with_faults, what_cannot_be_handed_over_stays)
 {
     rota_executor *pool = test_forkjoin_of(1);
     rota_task_list list = {NULL, 77};
@@ -282,7 +250,7 @@ static void what_cannot_be_handed_over_stays(void **state)
     assert_int_equal(runs, QUEUED);
 }
 
-static void to_stop_a_pool_needs_no_memory(void **state)
+TEST_WITH(with_faults, to_stop_a_pool_needs_no_memory)
 {
     test_probe probe = {.error = 0};
     rota_task_list list = {NULL, 77};
@@ -322,7 +290,7 @@ static void drain_own_without_memory(void *arg)
 }
 
 /* FJ-27; header: "they are where they were, or in the line of those from outside". */
-static void without_memory_tasks_of_a_deque_are_not_lost(void **state)
+TEST_WITH(with_faults, without_memory_tasks_of_a_deque_are_not_lost)
 {
     struct litter litter = {.pool = test_forkjoin_of(1)};
 
@@ -333,7 +301,7 @@ static void without_memory_tasks_of_a_deque_are_not_lost(void **state)
 /* -- Threads ------------------------------------------------------------------------------ */
 
 /* SPEC 0: "submit and execute are ROTA_EAGAIN, not accepted". */
-static void without_a_first_thread_no_task_is_taken(void **state)
+TEST_WITH(with_faults, without_a_first_thread_no_task_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(2);
     test_probe probe = {.error = 0};
@@ -355,7 +323,7 @@ static void without_a_first_thread_no_task_is_taken(void **state)
 }
 
 /* GEN-10, FJ-15: a worker that has left comes again, or stays as it was when its thread is refused. */
-static void a_place_whose_thread_is_refused_can_be_taken_later(void **state)
+TEST_WITH(with_faults, a_place_whose_thread_is_refused_can_be_taken_later)
 {
     rota_executor *pool =
         test_forkjoin((rota_forkjoin_options){.parallelism = 1, .max_threads = 1, .keep_alive = 1});
@@ -372,7 +340,7 @@ static void a_place_whose_thread_is_refused_can_be_taken_later(void **state)
     assert_ok(rota_close(pool));
 }
 
-static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state)
+TEST_WITH(with_faults, a_pool_whose_threads_could_not_be_made_can_be_shut_down)
 {
     rota_executor *pool = test_forkjoin_of(2);
     atomic_uint runs = 0;
@@ -386,7 +354,7 @@ static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state
 
 /* Fault 20: who cannot be woken, as the end of its thread cannot be watched for, does not sleep; nor
    does it hold up the end of the pool. */
-static void a_pool_whose_workers_cannot_sleep_can_be_closed(void **state)
+TEST_WITH(with_faults, a_pool_whose_workers_cannot_sleep_can_be_closed)
 {
     rota_executor *pool = test_forkjoin_of(2);
     atomic_uint runs = 0;
@@ -400,7 +368,7 @@ static void a_pool_whose_workers_cannot_sleep_can_be_closed(void **state)
 }
 
 /* Once, at any place. */
-static void whichever_thread_is_refused_no_task_is_lost(void **state)
+TEST_WITH(with_faults, whichever_thread_is_refused_no_task_is_lost)
 {
     for (unsigned n = 1; n <= 6; n++) {
         rota_executor *pool = test_forkjoin_of(4);
@@ -447,7 +415,7 @@ static void take_part_and_leave(void *arg)
 }
 
 /* Of two callers one waits for the other; who leaves can make no worker in its place. */
-static void who_leaves_runs_what_others_wait_for(void **state)
+TEST_WITH(with_faults, who_leaves_runs_what_others_wait_for)
 {
     struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = 1};
 
@@ -460,7 +428,7 @@ static void who_leaves_runs_what_others_wait_for(void **state)
     assert_ok(rota_close(leaver.pool));
 }
 
-static void who_leaves_runs_what_was_submitted(void **state)
+TEST_WITH(with_faults, who_leaves_runs_what_was_submitted)
 {
     struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = LEFT};
     atomic_uint runs = 0;
@@ -484,7 +452,7 @@ static void *end_thread(void *arg)
 }
 
 /* GEN-14 */
-static void who_leaves_may_be_ended_by_what_it_runs(void **state)
+TEST_WITH(with_faults, who_leaves_may_be_ended_by_what_it_runs)
 {
     struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = LEFT};
     atomic_uint runs = 0;
@@ -512,7 +480,7 @@ static void block_refused(void *pool)
 }
 
 /* FJ-19 */
-static void without_a_thread_nobody_stands_in(void **state)
+TEST_WITH(with_faults, without_a_thread_nobody_stands_in)
 {
     rota_executor *pool = test_forkjoin_of(1);
 
@@ -520,14 +488,115 @@ static void without_a_thread_nobody_stands_in(void **state)
     assert_ok(rota_close(pool));
 }
 
-/* -- Loops -------------------------------------------------------------------------------- */
+/* -- A thread whose end cannot be watched for --------------------------------------------- */
 
-enum { LENGTH = 3000 };
+static void await_unwatched(void *pool)
+{
+    test_check(rota_await_quiescence(pool, 0) == ROTA_ETIMEDOUT);
+    test_check(rota_await_quiescence(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+    test_check(rota_await_termination(pool, -1) == ROTA_ETIMEDOUT);
+    test_check(rota_await_termination(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
+    test_check(rota_close(pool) == ROTA_ENOMEM);
+    test_check(rota_close_within(pool, ROTA_HOURS(1), NULL) == ROTA_ENOMEM);
+}
+
+/* GEN-10, GEN-04: it can do all but wait, and look once. */
+TEST_WITH(with_faults, who_cannot_wait_is_told)
+{
+    rota_executor *pool = test_forkjoin_of(1);
+    test_gate gate;
+
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
+    test_thread_join(test_thread_start(await_unwatched, pool));
+    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
+    test_gate_open(&gate);
+    assert_ok(rota_close(pool));
+}
+
+/* -- The common pool ---------------------------------------------------------------------- */
 
 static void add(size_t begin, size_t end, void *sum)
 {
     atomic_fetch_add((atomic_size_t *)sum, end - begin);
 }
+
+static void never_map(const void *in, void *out, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+static void never_init(void *acc, void *ctx)
+{
+}
+
+static void never_fold(void *acc, size_t begin, size_t end, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+static void never_join(void *acc, const void *right, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+static int never_compare(const void *a, const void *b, void *ctx)
+{
+    test_die(__FILE__, __LINE__, "there is no pool");
+}
+
+/* It is not made before, nor here. */
+TEST_WITH(with_faults, without_memory_there_is_no_common_pool_and_forks_run_at_once)
+{
+    const rota_reduction never = {1, never_init, never_fold, never_join};
+    struct leaf leaf = {.task = ROTA_FJ(be_leaf)};
+    char in[9] = {0};
+    atomic_size_t sum = 0;
+
+    test_memory_fail_at(1, true);
+    assert_null(rota_common_pool());
+    rota_fork(&leaf.task);
+    assert_int_equal(leaf.runs, 1);
+    assert_ok(rota_join(&leaf.task));
+    assert_status(rota_parallel_for(NULL, 0, 9, 0, add, &sum), ROTA_ENOMEM);
+    assert_status(rota_parallel_map(NULL, in, 1, in, 1, 9, never_map, NULL), ROTA_ENOMEM);
+    assert_status(rota_parallel_reduce(NULL, 0, 9, 0, &never, NULL, in), ROTA_ENOMEM);
+    assert_status(rota_parallel_sort(NULL, in, 9, 1, never_compare, NULL), ROTA_ENOMEM);
+    test_memory_fail_at(0, false);
+    assert_int_equal(sum, 0);
+}
+
+/* -- Memory: what is invoked -------------------------------------------------------------- */
+
+/* True: there is an n-th allocation. */
+static bool invoke_fails_at(unsigned n, bool onwards)
+{
+    rota_executor *pool = test_forkjoin_of(2);
+
+    rota__cache_flush();
+    test_memory_fail_at(n, onwards);
+    invoke_fib(pool);
+    bool reached = test_memory_asked() >= n;
+    test_memory_fail_at(0, false);
+    invoke_fib(pool);
+    test_fj_inside(pool, invoke_fib, pool);
+    assert_ok(rota_close(pool));
+    return reached;
+}
+
+/* SPEC 0: "invoke, fork, join and loops go on without workers". */
+TEST_WITH(with_common_pool, an_invocation_needs_no_memory)
+{
+    for (int onwards = 0; onwards < 2; onwards++) {
+        for (unsigned n = 1; n <= 6; n++)
+            assert_true(invoke_fails_at(n, onwards == 1) || n > 1);
+    }
+}
+
+/* -- Loops -------------------------------------------------------------------------------- */
+
+enum { LENGTH = 3000 };
 
 static void zero(void *acc, void *ctx)
 {
@@ -577,7 +646,7 @@ static void loop_with_faults(rota_executor *pool)
 }
 
 /* SPEC 0, PAR-05 */
-static void loops_go_on_without_memory_and_threads(void **state)
+TEST_WITH(with_common_pool, loops_go_on_without_memory_and_threads)
 {
     for (unsigned n = 1; n <= 8; n++) {
         rota_executor *pool = test_forkjoin_of(3);
@@ -591,108 +660,4 @@ static void loops_go_on_without_memory_and_threads(void **state)
         refuse_threads(0, false);
         assert_ok(rota_close(pool));
     }
-}
-
-/* -- A thread whose end cannot be watched for --------------------------------------------- */
-
-static void await_unwatched(void *pool)
-{
-    test_check(rota_await_quiescence(pool, 0) == ROTA_ETIMEDOUT);
-    test_check(rota_await_quiescence(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
-    test_check(rota_await_termination(pool, -1) == ROTA_ETIMEDOUT);
-    test_check(rota_await_termination(pool, ROTA_HOURS(1)) == ROTA_ENOMEM);
-    test_check(rota_close(pool) == ROTA_ENOMEM);
-    test_check(rota_close_within(pool, ROTA_HOURS(1), NULL) == ROTA_ENOMEM);
-}
-
-/* GEN-10, GEN-04: it can do all but wait, and look once. */
-static void who_cannot_wait_is_told(void **state)
-{
-    rota_executor *pool = test_forkjoin_of(1);
-    test_gate gate;
-
-    test_gate_init(&gate);
-    test_occupy(pool, &gate, 1);
-    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
-    test_thread_join(test_thread_start(await_unwatched, pool));
-    rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
-    test_gate_open(&gate);
-    assert_ok(rota_close(pool));
-}
-
-/* -- The common pool ---------------------------------------------------------------------- */
-
-static void never_map(const void *in, void *out, void *ctx)
-{
-    test_die(__FILE__, __LINE__, "there is no pool");
-}
-
-static void never_init(void *acc, void *ctx)
-{
-}
-
-static void never_fold(void *acc, size_t begin, size_t end, void *ctx)
-{
-    test_die(__FILE__, __LINE__, "there is no pool");
-}
-
-static void never_join(void *acc, const void *right, void *ctx)
-{
-    test_die(__FILE__, __LINE__, "there is no pool");
-}
-
-static int never_compare(const void *a, const void *b, void *ctx)
-{
-    test_die(__FILE__, __LINE__, "there is no pool");
-}
-
-/* It is not made before, nor here. */
-static void without_memory_there_is_no_common_pool_and_forks_run_at_once(void **state)
-{
-    const rota_reduction never = {1, never_init, never_fold, never_join};
-    struct leaf leaf = {.task = ROTA_FJ(be_leaf)};
-    char in[9] = {0};
-    atomic_size_t sum = 0;
-
-    test_memory_fail_at(1, true);
-    assert_null(rota_common_pool());
-    rota_fork(&leaf.task);
-    assert_int_equal(leaf.runs, 1);
-    assert_ok(rota_join(&leaf.task));
-    assert_status(rota_parallel_for(NULL, 0, 9, 0, add, &sum), ROTA_ENOMEM);
-    assert_status(rota_parallel_map(NULL, in, 1, in, 1, 9, never_map, NULL), ROTA_ENOMEM);
-    assert_status(rota_parallel_reduce(NULL, 0, 9, 0, &never, NULL, in), ROTA_ENOMEM);
-    assert_status(rota_parallel_sort(NULL, in, 9, 1, never_compare, NULL), ROTA_ENOMEM);
-    test_memory_fail_at(0, false);
-    assert_int_equal(sum, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_faults(without_memory_there_is_no_common_pool_and_forks_run_at_once),
-        with_faults(a_pool_is_made_or_not),
-        with_faults(a_task_is_taken_or_not),
-        with_faults(a_fork_without_room_runs_at_once),
-        with_faults(a_worker_without_memory_is_told),
-        with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
-        with_faults(what_cannot_be_handed_over_stays),
-        with_faults(to_stop_a_pool_needs_no_memory),
-        with_faults(without_memory_tasks_of_a_deque_are_not_lost),
-        with_faults(without_a_first_thread_no_task_is_taken),
-        with_faults(a_place_whose_thread_is_refused_can_be_taken_later),
-        with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
-        with_faults(a_pool_whose_workers_cannot_sleep_can_be_closed),
-        with_faults(whichever_thread_is_refused_no_task_is_lost),
-        with_faults(who_leaves_runs_what_others_wait_for),
-        with_faults(who_leaves_runs_what_was_submitted),
-        with_faults(who_leaves_may_be_ended_by_what_it_runs),
-        with_faults(without_a_thread_nobody_stands_in),
-        with_faults(who_cannot_wait_is_told),
-        with_common_pool(an_invocation_needs_no_memory),
-        with_common_pool(loops_go_on_without_memory_and_threads),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,8 @@ static int clean_up(void **state)
     return rota_close(executor);
 }
 
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
+
 static void unref(void *arg)
 {
     rota_future_unref(future);
@@ -52,7 +54,7 @@ static int make_promise(void *arg)
 }
 
 /* GEN-10, CON-07: ROTA_ENOMEM from rota_promise_new. */
-static void a_promise_is_made_or_not(void **state)
+TEST(a_promise_is_made_or_not)
 {
     test_every_allocation_fails(make_promise, unref, NULL, ROTA_ENOMEM);
 }
@@ -71,7 +73,7 @@ static int make_descriptor(void *arg)
 }
 
 /* GEN-10, CON-07: ROTA_ENOMEM from rota_future_fd. */
-static void a_descriptor_is_made_or_not(void **state)
+TEST(a_descriptor_is_made_or_not)
 {
     test_every_allocation_fails(make_descriptor, unref, NULL, ROTA_ENOMEM);
 }
@@ -89,7 +91,7 @@ static int submit(void *arg)
 }
 
 /* GEN-10, CON-07, OWN-05: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
-static void a_task_is_submitted_or_not(void **state)
+TEST(a_task_is_submitted_or_not)
 {
     test_every_allocation_fails(submit, unref, &future, ROTA_ENOMEM);
     assert_int_equal(probe.runs, 1);
@@ -108,14 +110,14 @@ static int execute(void *arg)
 }
 
 /* GEN-10, CON-07: ROTA_ENOMEM from rota_execute. */
-static void a_plain_task_is_executed_or_not(void **state)
+TEST(a_plain_task_is_executed_or_not)
 {
     test_every_allocation_fails(execute, NULL, NULL, ROTA_ENOMEM);
     assert_int_equal(probe.runs, 1);
 }
 
 /* GEN-10: what is there already works to its end without more memory. */
-static void the_rest_needs_no_memory(void **state)
+TEST(the_rest_needs_no_memory)
 {
     rota_future *promise;
     void *result = NULL;
@@ -140,7 +142,7 @@ static void the_rest_needs_no_memory(void **state)
 /* -- The system --------------------------------------------------------------------------- */
 
 /* GEN-10: every descriptor is refused once; nothing is left behind, and the next try works. */
-static void a_refused_descriptor_can_be_asked_for_again(void **state)
+TEST(a_refused_descriptor_can_be_asked_for_again)
 {
     rota__cache_flush();
     size_t live = test_memory_live();
@@ -177,7 +179,7 @@ static void use_futures(void *arg)
 }
 
 /* GEN-10: a thread whose end cannot be watched for can do all but wait, and leaks nothing. */
-static void a_thread_that_is_not_watched_can_use_futures(void **state)
+TEST(a_thread_that_is_not_watched_can_use_futures)
 {
     rota_future *promises[3] = {NULL, NULL, NULL};
 
@@ -220,7 +222,7 @@ static void run_unwatched(void *task)
 }
 
 /* FUT-24: nobody can be unparked, and still it is cancelled, and told so. */
-static void a_task_on_a_thread_that_is_not_watched_can_be_cancelled(void **state)
+TEST(a_task_on_a_thread_that_is_not_watched_can_be_cancelled)
 {
     struct body body = {TEST_LATCH(1), TEST_LATCH(1), false};
 
@@ -236,23 +238,4 @@ static void a_task_on_a_thread_that_is_not_watched_can_be_cancelled(void **state
     assert_true(body.interrupted);
     assert_int_equal(probe.frees, 1);
     unref(NULL);
-}
-
-#define with_executor(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_executor(a_promise_is_made_or_not),
-        with_executor(a_descriptor_is_made_or_not),
-        with_executor(a_task_is_submitted_or_not),
-        with_executor(a_plain_task_is_executed_or_not),
-        with_executor(the_rest_needs_no_memory),
-        with_executor(a_refused_descriptor_can_be_asked_for_again),
-        with_executor(a_thread_that_is_not_watched_can_use_futures),
-        with_executor(a_task_on_a_thread_that_is_not_watched_can_be_cancelled),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void runs_on(rota_executor *pool)
     assert_int_equal(gate.interrupted, 1);
 }
 
-static void a_pool_works_on(void **state)
+TEST(a_pool_works_on)
 {
     runs_on(test_pool((rota_pool_options){.core_threads = 2}));
     runs_on(test_sched((rota_sched_options){.core_threads = 2}));
@@ -84,7 +84,7 @@ static void *unblock(void *arg)
 }
 
 /* Its signals interrupt the waits of a worker, which go on: no task is lost, none is run early. */
-static void a_worker_that_lets_signals_in_works_on(void **state)
+TEST(a_worker_that_lets_signals_in_works_on)
 {
     const struct sigaction action = {.sa_handler = handle};
     rota_executor *pool = test_sched((rota_sched_options){.core_threads = 1});
@@ -155,7 +155,7 @@ static void is_left_twice(struct leaving *leaving, rota_executor *pool)
 
 /* GEN-14: a task ends the thread, then on_exit does, and nobody can take its place: what is queued
    runs on what is left of it. */
-static void a_thread_that_is_ended_twice_runs_what_is_queued(void **state)
+TEST(a_thread_that_is_ended_twice_runs_what_is_queued)
 {
     const rota_threads threads = {.on_exit = end_thread};
     struct leaving leaving;
@@ -167,16 +167,4 @@ static void a_thread_that_is_ended_twice_runs_what_is_queued(void **state)
                   test_sched((rota_sched_options){.core_threads = 1, .threads = threads}));
     is_left_twice(&leaving,
                   test_forkjoin((rota_forkjoin_options){.parallelism = 1, .threads = threads}));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_pool_works_on),
-        test_with_memory(a_worker_that_lets_signals_in_works_on),
-        test_with_memory(a_thread_that_is_ended_twice_runs_what_is_queued),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

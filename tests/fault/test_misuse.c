@@ -95,7 +95,7 @@ static void ref_what_is_gone(void)
 }
 
 /* Fault 10 */
-static void letting_go_once_too_often_is_noticed(void **state)
+TEST(letting_go_once_too_often_is_noticed)
 {
     is_noticed(unref_twice, "rota_future_unref of a future that nobody holds");
     is_noticed(unref_pending_twice, "rota_future_unref of a future that nobody holds");
@@ -149,7 +149,7 @@ static void jump_to_the_outer_task(void)
 }
 
 /* Fault 36 */
-static void jumping_out_of_a_task_is_noticed(void **state)
+TEST(jumping_out_of_a_task_is_noticed)
 {
     is_noticed(jump_to_the_submitter, "a task was left by longjmp");
     is_noticed(jump_to_the_outer_task, "a task was left by longjmp");
@@ -163,7 +163,7 @@ static void *jump_inside(void *runs)
 }
 
 /* What does not leave the task is nobody's concern. */
-static void jumping_inside_of_a_task_is_allowed(void **state)
+TEST(jumping_inside_of_a_task_is_allowed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -172,15 +172,4 @@ static void jumping_inside_of_a_task_is_allowed(void **state)
         assert_ok(rota_execute(pool, jump_inside, &runs));
     assert_ok(rota_close(pool));
     assert_int_equal(runs, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letting_go_once_too_often_is_noticed),
-        cmocka_unit_test(jumping_out_of_a_task_is_noticed),
-        cmocka_unit_test(jumping_inside_of_a_task_is_allowed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

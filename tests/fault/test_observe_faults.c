@@ -51,6 +51,26 @@ static int clean_up(void **state)
     return status + (int)test_memory_live();
 }
 
+TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
+
+static int on_signal(void *arg)
+{
+    return rota_recorder_on_signal(SIGUSR1, "/dev/null/nowhere");
+}
+
+/* ROTA_EAGAIN from rota_recorder_on_signal. The first of this process: the descriptor is made then. */
+TEST(without_a_descriptor_no_signal_is_taken)
+{
+    struct sigaction now;
+
+    rota__fault_arm(ROTA__FAULT_EVENT, 1, false);
+    assert_status(on_signal(NULL), ROTA_EAGAIN);
+    assert_int_equal(sigaction(SIGUSR1, NULL, &now), 0);
+    assert_ptr_equal(now.sa_handler, SIG_DFL);
+    assert_ok(on_signal(NULL));
+    assert_int_equal(raise(SIGUSR1), 0);
+}
+
 /* -- Memory ------------------------------------------------------------------------------- */
 
 static bool count_name(const rota_task_figures *figures, void *count)
@@ -97,7 +117,7 @@ static int recorder_write(void *arg)
 
 /* ROTA_ENOMEM from rota_figures_by_task, rota_metrics_text, rota_metrics_print, rota_metrics_write,
    rota_recorder_print, rota_recorder_write. */
-static void who_looks_needs_memory(void **state)
+TEST(who_looks_needs_memory)
 {
     test_every_allocation_fails(by_task, NULL, NULL, ROTA_ENOMEM);
     test_every_allocation_fails(metrics_text, NULL, NULL, ROTA_ENOMEM);
@@ -105,11 +125,6 @@ static void who_looks_needs_memory(void **state)
     test_every_allocation_fails(metrics_write, NULL, NULL, ROTA_ENOMEM);
     test_every_allocation_fails(recorder_print, NULL, NULL, ROTA_ENOMEM);
     test_every_allocation_fails(recorder_write, NULL, NULL, ROTA_ENOMEM);
-}
-
-static int on_signal(void *arg)
-{
-    return rota_recorder_on_signal(SIGUSR1, "/dev/null/nowhere");
 }
 
 static void end_signal(void *arg)
@@ -134,7 +149,7 @@ static void stop_watchdog(void *arg)
 }
 
 /* ROTA_ENOMEM from rota_recorder_on_signal, rota_watchdog_start. */
-static void what_has_a_thread_needs_memory(void **state)
+TEST(what_has_a_thread_needs_memory)
 {
     assert_ok(rota_recorder_stop()); /* or that thread asks for some, too, because it sleeps */
     test_every_allocation_fails(on_signal, end_signal, NULL, ROTA_ENOMEM);
@@ -156,7 +171,7 @@ static bool see_nothing(rota_executor *ex, void *ctx)
     return false;
 }
 
-static void a_thread_whose_end_is_not_seen_is_refused(void **state)
+TEST(a_thread_whose_end_is_not_seen_is_refused)
 {
     assert_ok(rota_recorder_stop());
     be_unknown(true);
@@ -175,21 +190,8 @@ static void a_thread_whose_end_is_not_seen_is_refused(void **state)
     assert_ok(rota_recorder_start(NULL));
 }
 
-/* ROTA_EAGAIN from rota_recorder_on_signal. The first of this process: the descriptor is made then. */
-static void without_a_descriptor_no_signal_is_taken(void **state)
-{
-    struct sigaction now;
-
-    rota__fault_arm(ROTA__FAULT_EVENT, 1, false);
-    assert_status(on_signal(NULL), ROTA_EAGAIN);
-    assert_int_equal(sigaction(SIGUSR1, NULL, &now), 0);
-    assert_ptr_equal(now.sa_handler, SIG_DFL);
-    assert_ok(on_signal(NULL));
-    assert_int_equal(raise(SIGUSR1), 0);
-}
-
 /* ROTA_EAGAIN from rota_recorder_on_signal, rota_watchdog_start. */
-static void without_a_thread_nothing_has_begun(void **state)
+TEST(without_a_thread_nothing_has_begun)
 {
     struct sigaction now;
 
@@ -215,7 +217,7 @@ static bool is_another(void)
 }
 
 /* It cannot wait to be told, and so looks and stops all the same. */
-static void a_watchdog_that_cannot_wait_watches(void **state)
+TEST(a_watchdog_that_cannot_wait_watches)
 {
     test_gate gate;
 
@@ -249,7 +251,7 @@ static char *trace(void)
 }
 
 /* The submitter has memory, the worker has none: for a cell. */
-static void a_task_is_run_and_missed(void **state)
+TEST(a_task_is_run_and_missed)
 {
     rota_figures figures;
     unsigned before = atomic_load(&runs);
@@ -271,7 +273,7 @@ static void a_task_is_run_and_missed(void **state)
 }
 
 /* For a ring. */
-static void a_thread_without_a_ring_is_not_recorded(void **state)
+TEST(a_thread_without_a_ring_is_not_recorded)
 {
     char *text;
 
@@ -293,7 +295,7 @@ static void a_thread_without_a_ring_is_not_recorded(void **state)
 }
 
 /* For a record: the first task of a new thread. */
-static void a_thread_without_a_record_is_not_known(void **state)
+TEST(a_thread_without_a_record_is_not_known)
 {
     rota_executor *first = pool, *second = test_pool((rota_pool_options){.core_threads = 1});
     unsigned started;
@@ -317,24 +319,4 @@ static void a_thread_without_a_record_is_not_known(void **state)
     assert_int_equal(figures.running.count, 1);
     assert_ok(rota_close(second));
     pool = first;
-}
-
-#define test_prepared(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_prepared(without_a_descriptor_no_signal_is_taken),
-        test_prepared(who_looks_needs_memory),
-        test_prepared(what_has_a_thread_needs_memory),
-        test_prepared(a_thread_whose_end_is_not_seen_is_refused),
-        test_prepared(without_a_thread_nothing_has_begun),
-        test_prepared(a_watchdog_that_cannot_wait_watches),
-        test_prepared(a_task_is_run_and_missed),
-        test_prepared(a_thread_without_a_ring_is_not_recorded),
-        test_prepared(a_thread_without_a_record_is_not_known),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

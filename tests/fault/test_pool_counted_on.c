@@ -67,7 +67,7 @@ static void refuse(struct submissions *self)
 }
 
 /* "it runs, or its call is told" */
-static void a_task_runs_that_counts_on_a_thread_which_is_refused(void **state)
+TEST(a_task_runs_that_counts_on_a_thread_which_is_refused)
 {
     struct submissions self;
 
@@ -81,7 +81,7 @@ static void a_task_runs_that_counts_on_a_thread_which_is_refused(void **state)
 }
 
 /* The same while the pool is shut down, which leaves the task to the thread that is on the way. */
-static void a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown(void **state)
+TEST(a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown)
 {
     struct submissions self;
 
@@ -107,7 +107,7 @@ static void enlarge(void *pool)
 }
 
 /* A larger core has a thread made. The one that there was leaves, and counts on it, as does a task. */
-static void a_task_runs_that_counts_on_a_thread_of_a_larger_core(void **state)
+TEST(a_task_runs_that_counts_on_a_thread_of_a_larger_core)
 {
     struct factory factory = {.slow = 2, .made = 1};
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1,
@@ -132,16 +132,4 @@ static void a_task_runs_that_counts_on_a_thread_of_a_larger_core(void **state)
     test_thread_join(thread);
     assert_int_equal(runs, 2);
     assert_ok(rota_close(pool));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_task_runs_that_counts_on_a_thread_which_is_refused),
-        test_with_memory(a_task_runs_that_counts_on_a_thread_which_is_refused_after_shutdown),
-        test_with_memory(a_task_runs_that_counts_on_a_thread_of_a_larger_core),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,10 +22,10 @@ static int clean_up(void **state)
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     test_memory_fail_at(0, false);
-    return test_memory_after(state);
+    return 0;
 }
 
-#define with_faults(test) cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+TEST_FIXTURE(.teardown = clean_up);
 
 /* -- Memory: what is made ----------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static void close_made(void *made)
  * GEN-10, CON-07: ROTA_ENOMEM from rota_pool_new, rota_fixed_pool, rota_single_thread,
  * rota_cached_pool, rota_thread_per_task.
  */
-static void a_pool_is_made_or_not(void **state)
+TEST(a_pool_is_made_or_not)
 {
     rota_executor *made = NULL;
 
@@ -75,7 +75,7 @@ static void a_pool_is_made_or_not(void **state)
 }
 
 /* OWN-12 */
-static void a_queue_stays_the_callers_when_there_is_no_memory_for_a_pool(void **state)
+TEST(a_queue_stays_the_callers_when_there_is_no_memory_for_a_pool)
 {
     rota_pool_options options = {.core_threads = 1, .queue = test_array(1)};
     rota_executor *pool = NULL;
@@ -95,7 +95,7 @@ static int set_threads(void *pool)
 }
 
 /* GEN-10: "leaves every object as before the call". ROTA_ENOMEM from rota_pool_set_threads. */
-static void thread_settings_change_or_do_not(void **state)
+TEST(thread_settings_change_or_do_not)
 {
     rota_executor *pool =
         test_pool((rota_pool_options){.core_threads = 1, .threads = {.name = "first"}});
@@ -174,13 +174,13 @@ static void submit_with_every_failure(unsigned core, unsigned busy)
 }
 
 /* GEN-10, CON-07, POOL-27 */
-static void a_task_is_taken_by_a_pool_without_threads_or_not(void **state)
+TEST(a_task_is_taken_by_a_pool_without_threads_or_not)
 {
     submit_with_every_failure(2, 0);
 }
 
 /* POOL-28 */
-static void a_task_is_taken_by_a_pool_with_threads_or_not(void **state)
+TEST(a_task_is_taken_by_a_pool_with_threads_or_not)
 {
     submit_with_every_failure(2, 1); /* a thread is wanted */
     submit_with_every_failure(1, 1); /* is queued */
@@ -204,7 +204,7 @@ static void free_completion(void *arg)
 }
 
 /* ECS-05: a rejected submit puts nothing into it. ROTA_ENOMEM from rota_completion_new. */
-static void a_completion_takes_a_task_or_not(void **state)
+TEST(a_completion_takes_a_task_or_not)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
     test_probe probe = {.error = 0};
@@ -245,7 +245,7 @@ static void wait_unwatched(void *arg)
 }
 
 /* GEN-10, GEN-04: a thread whose end cannot be watched for can do all but wait, and look once. */
-static void who_cannot_wait_takes_nothing_from_a_completion(void **state)
+TEST(who_cannot_wait_takes_nothing_from_a_completion)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
 
@@ -258,7 +258,7 @@ static void who_cannot_wait_takes_nothing_from_a_completion(void **state)
 }
 
 /* Fault 33 */
-static void a_completion_without_a_descriptor_still_works(void **state)
+TEST(a_completion_without_a_descriptor_still_works)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
     int fd = -77;
@@ -286,7 +286,7 @@ static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
 }
 
 /* "After ROTA_ENOMEM the next call hands it over." */
-static void shutdown_now_without_memory_hands_over_the_next_time(void **state)
+TEST(shutdown_now_without_memory_hands_over_the_next_time)
 {
     test_probe probe = {.error = 0};
     rota_task_list list = {NULL, 77};
@@ -312,7 +312,7 @@ static void shutdown_now_without_memory_hands_over_the_next_time(void **state)
 }
 
 /* OWN-09 */
-static void what_was_never_handed_over_is_discarded_with_the_pool(void **state)
+TEST(what_was_never_handed_over_is_discarded_with_the_pool)
 {
     test_probe probe = {.error = 0};
     rota_task_list list;
@@ -330,7 +330,7 @@ static void what_was_never_handed_over_is_discarded_with_the_pool(void **state)
 }
 
 /* Fault 20: "no allocation on those paths". */
-static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
+TEST(to_look_at_a_pool_and_to_end_it_needs_no_memory)
 {
     test_probe probe = {.error = 0};
     test_gate gate;
@@ -353,7 +353,7 @@ static void to_look_at_a_pool_and_to_end_it_needs_no_memory(void **state)
     assert_int_equal(probe.runs, QUEUED);
 }
 
-static void to_stop_a_pool_needs_no_memory(void **state)
+TEST(to_stop_a_pool_needs_no_memory)
 {
     test_probe probe = {.error = 0};
     test_gate gate;
@@ -372,7 +372,7 @@ static void to_stop_a_pool_needs_no_memory(void **state)
 enum { PREPARED = 2000 }; /* more than a queue has room for without more memory */
 
 /* GEN-10: what the queue has no memory for is refused, and not for want of room. */
-static void a_queue_without_memory_takes_no_task(void **state)
+TEST(a_queue_without_memory_takes_no_task)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     static rota_task *tasks[PREPARED];
@@ -415,7 +415,7 @@ static int remove_and_refuse(pthread_t *out, const pthread_attr_t *attr, void *(
 }
 
 /* GEN-10: a task that is gone when its thread is refused was taken. */
-static void a_task_that_was_removed_meanwhile_needs_no_thread(void **state)
+TEST(a_task_that_was_removed_meanwhile_needs_no_thread)
 {
     rota_executor *pool = NULL;
     test_probe probe = {.error = 0};
@@ -455,7 +455,7 @@ static void refused_then_taken(rota_pool_options options)
 }
 
 /* CON-08, POOL-28, fault 21 */
-static void without_a_first_thread_no_task_is_taken(void **state)
+TEST(without_a_first_thread_no_task_is_taken)
 {
     refused_then_taken((rota_pool_options){.core_threads = 2});
     refused_then_taken((rota_pool_options){.max_threads = 2});
@@ -466,7 +466,7 @@ static void without_a_first_thread_no_task_is_taken(void **state)
 }
 
 /* REJ-12: else it is still the caller's. */
-static void a_task_that_is_passed_on_is_taken_or_not(void **state)
+TEST(a_task_that_is_passed_on_is_taken_or_not)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -486,7 +486,7 @@ static void a_task_that_is_passed_on_is_taken_or_not(void **state)
 }
 
 /* REJ-09: these two give the task to the pool, and say why it was not taken. */
-static void a_handler_that_tries_again_says_what_was_missing(void **state)
+TEST(a_handler_that_tries_again_says_what_was_missing)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_probe probe = {.error = 0};
@@ -508,7 +508,7 @@ static void a_handler_that_tries_again_says_what_was_missing(void **state)
 }
 
 /* REJ-11: nor does it wait for ever. */
-static void without_a_thread_a_submitter_is_not_blocked(void **state)
+TEST(without_a_thread_a_submitter_is_not_blocked)
 {
     refused_then_taken((rota_pool_options){.core_threads = 1, .on_reject = rota_reject_block});
     refused_then_taken((rota_pool_options){
@@ -516,7 +516,7 @@ static void without_a_thread_a_submitter_is_not_blocked(void **state)
 }
 
 /* POOL-27: "can still be shut down to TERMINATED". */
-static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state)
+TEST(a_pool_whose_threads_could_not_be_made_can_be_shut_down)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
     atomic_uint runs = 0;
@@ -530,7 +530,7 @@ static void a_pool_whose_threads_could_not_be_made_can_be_shut_down(void **state
 }
 
 /* POOL-28, fault 22: retried later. */
-static void with_fewer_threads_than_wanted_a_pool_goes_on(void **state)
+TEST(with_fewer_threads_than_wanted_a_pool_goes_on)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 4});
     atomic_uint runs = 0;
@@ -551,7 +551,7 @@ static void with_fewer_threads_than_wanted_a_pool_goes_on(void **state)
 }
 
 /* POOL-28: those that there are have enough to do. */
-static void above_core_a_thread_that_cannot_be_made_is_a_rejection(void **state)
+TEST(above_core_a_thread_that_cannot_be_made_is_a_rejection)
 {
     rota_executor *pool = test_small_pool(1, 3, 1);
     atomic_uint runs = 0;
@@ -583,7 +583,7 @@ static int create_and_linger(pthread_t *out, const pthread_attr_t *attr, void *(
 }
 
 /* POOL-40: a larger core brings no threads for which there is nothing to do. */
-static void a_larger_core_brings_threads_until_nothing_is_queued(void **state)
+TEST(a_larger_core_brings_threads_until_nothing_is_queued)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .max_threads = 9});
     atomic_uint runs = 0;
@@ -603,7 +603,7 @@ static void a_larger_core_brings_threads_until_nothing_is_queued(void **state)
 }
 
 /* Once, at any place: all that was accepted runs. */
-static void whichever_thread_is_refused_no_task_is_lost(void **state)
+TEST(whichever_thread_is_refused_no_task_is_lost)
 {
     for (unsigned n = 1; n <= 8; n++) {
         rota_executor *pool = test_small_pool(2, 4, 2);
@@ -621,7 +621,7 @@ static void whichever_thread_is_refused_no_task_is_lost(void **state)
 }
 
 /* POOL-61 */
-static void prestart_says_how_many_it_could_make(void **state)
+TEST(prestart_says_how_many_it_could_make)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 5});
     unsigned started = 99;
@@ -639,7 +639,7 @@ static void prestart_says_how_many_it_could_make(void **state)
 }
 
 /* POOL-40 */
-static void a_larger_core_without_threads_for_it_loses_nothing(void **state)
+TEST(a_larger_core_without_threads_for_it_loses_nothing)
 {
     test_probe probe = {.error = 0};
     test_gate gate;
@@ -687,14 +687,14 @@ static void tear_the_last_worker(bool shut_down)
 }
 
 /* POOL-30, POOL-61: by the one that goes. */
-static void what_is_queued_runs_although_a_torn_worker_cannot_be_replaced(void **state)
+TEST(what_is_queued_runs_although_a_torn_worker_cannot_be_replaced)
 {
     tear_the_last_worker(false);
     tear_the_last_worker(true);
 }
 
 /* POOL-56: a pool has not ended while one that goes still runs a task in the place of a worker. */
-static void a_pool_does_not_end_before_what_runs_without_a_worker(void **state)
+TEST(a_pool_does_not_end_before_what_runs_without_a_worker)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     test_gate gate, last;
@@ -725,7 +725,7 @@ static bool has_no_worker(void *pool)
 }
 
 /* POOL-30 */
-static void a_worker_that_could_not_be_replaced_is_when_the_next_task_comes(void **state)
+TEST(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
     atomic_uint runs = 0;
@@ -742,41 +742,4 @@ static void a_worker_that_could_not_be_replaced_is_when_the_next_task_comes(void
     assert_ok(rota_execute(pool, test_count, &runs));
     assert_ok(rota_close(pool));
     assert_int_equal(runs, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_faults(a_pool_is_made_or_not),
-        with_faults(a_queue_stays_the_callers_when_there_is_no_memory_for_a_pool),
-        with_faults(thread_settings_change_or_do_not),
-        with_faults(a_task_is_taken_by_a_pool_without_threads_or_not),
-        with_faults(a_task_is_taken_by_a_pool_with_threads_or_not),
-        with_faults(a_completion_takes_a_task_or_not),
-        with_faults(who_cannot_wait_takes_nothing_from_a_completion),
-        with_faults(a_completion_without_a_descriptor_still_works),
-        with_faults(shutdown_now_without_memory_hands_over_the_next_time),
-        with_faults(what_was_never_handed_over_is_discarded_with_the_pool),
-        with_faults(to_look_at_a_pool_and_to_end_it_needs_no_memory),
-        with_faults(to_stop_a_pool_needs_no_memory),
-        with_faults(a_queue_without_memory_takes_no_task),
-        with_faults(a_task_that_was_removed_meanwhile_needs_no_thread),
-        with_faults(without_a_first_thread_no_task_is_taken),
-        with_faults(a_task_that_is_passed_on_is_taken_or_not),
-        with_faults(a_handler_that_tries_again_says_what_was_missing),
-        with_faults(without_a_thread_a_submitter_is_not_blocked),
-        with_faults(a_pool_whose_threads_could_not_be_made_can_be_shut_down),
-        with_faults(with_fewer_threads_than_wanted_a_pool_goes_on),
-        with_faults(above_core_a_thread_that_cannot_be_made_is_a_rejection),
-        with_faults(a_larger_core_brings_threads_until_nothing_is_queued),
-        with_faults(whichever_thread_is_refused_no_task_is_lost),
-        with_faults(prestart_says_how_many_it_could_make),
-        with_faults(a_larger_core_without_threads_for_it_loses_nothing),
-        with_faults(what_is_queued_runs_although_a_torn_worker_cannot_be_replaced),
-        with_faults(a_pool_does_not_end_before_what_runs_without_a_worker),
-        with_faults(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

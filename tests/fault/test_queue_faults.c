@@ -57,7 +57,7 @@ static void unmake(void *arg)
  * rota_priority_queue, rota_delay_queue, rota_handoff_queue, rota_fair_handoff_queue,
  * rota_transfer_queue, rota_custom_queue.
  */
-static void a_queue_is_made_or_not(void **state)
+TEST(a_queue_is_made_or_not)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         kind = &test_queue_kinds[i];
@@ -165,7 +165,7 @@ static void on_every_kind(bool onwards)
 }
 
 /* CON-07, QUEUE-15, DWQ-02: each allocation fails once. */
-static void an_insertion_succeeds_or_changes_nothing(void **state)
+TEST(an_insertion_succeeds_or_changes_nothing)
 {
     on_every_kind(false);
 }
@@ -175,7 +175,7 @@ static void an_insertion_succeeds_or_changes_nothing(void **state)
  * rota_queue_put, rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front,
  * rota_deque_offer_front, rota_deque_offer_front_timed.
  */
-static void an_insertion_fails_as_long_as_there_is_no_memory(void **state)
+TEST(an_insertion_fails_as_long_as_there_is_no_memory)
 {
     on_every_kind(true);
 }
@@ -192,7 +192,7 @@ static int transfer(void *arg)
 }
 
 /* CON-07, QUEUE-15: a transfer waits, or has left nothing behind. */
-static void a_transfer_waits_or_changes_nothing(void **state)
+TEST(a_transfer_waits_or_changes_nothing)
 {
     test_every_allocation_fails(transfer, NULL, NULL, ROTA_ENOMEM);
 }
@@ -200,7 +200,7 @@ static void a_transfer_waits_or_changes_nothing(void **state)
 /* -- Threads that wait -------------------------------------------------------------------- */
 
 /* QUEUE-15: nobody is released by what did not come. */
-static void a_consumer_waits_on_when_an_insertion_failed(void **state)
+TEST(a_consumer_waits_on_when_an_insertion_failed)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         test_caller consumer;
@@ -256,7 +256,7 @@ static void room_is_passed_on(void)
 }
 
 /* QUEUE-08, QUEUE-15: room is not lost with a producer that cannot use it. */
-static void room_is_not_lost_when_a_producer_finds_no_memory(void **state)
+TEST(room_is_not_lost_when_a_producer_finds_no_memory)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         kind = &test_queue_kinds[i];
@@ -295,7 +295,7 @@ static void leaves_without_memory(void)
 }
 
 /* GEN-10: looking, removing and the end cannot fail for want of memory. */
-static void what_is_in_it_can_leave_without_memory(void **state)
+TEST(what_is_in_it_can_leave_without_memory)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         kind = &test_queue_kinds[i];
@@ -354,7 +354,7 @@ static void unwatched(void (*body)(void *arg))
 }
 
 /* GEN-10: it can do all but wait, and what it would have waited with is not in the queue. */
-static void a_thread_that_is_not_watched_can_use_queues(void **state)
+TEST(a_thread_that_is_not_watched_can_use_queues)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         kind = &test_queue_kinds[i];
@@ -371,26 +371,14 @@ static int clean_up(void **state)
 {
     test_memory_fail_at(0, false);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
-    return test_memory_after(state);
+    return 0;
 }
 
-#define with_faults(test) cmocka_unit_test_setup_teardown(test, test_memory_before, clean_up)
+TEST_FIXTURE(.teardown = clean_up);
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        with_faults(a_queue_is_made_or_not),
-        with_faults(an_insertion_succeeds_or_changes_nothing),
-        with_faults(an_insertion_fails_as_long_as_there_is_no_memory),
-        with_faults(a_transfer_waits_or_changes_nothing),
-        with_faults(a_consumer_waits_on_when_an_insertion_failed),
-        with_faults(room_is_not_lost_when_a_producer_finds_no_memory),
-        with_faults(what_is_in_it_can_leave_without_memory),
-        with_faults(a_thread_that_is_not_watched_can_use_queues),
-    };
-
-    test_memory_install();
     for (size_t i = 0; i < CELLS; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }
