@@ -80,13 +80,13 @@ static void run_generations(void *arg)
 }
 
 /* cache.C1, cache.C2 */
-static void no_block_is_lost_or_in_two_hands(void **state)
+TEST(no_block_is_lost_or_in_two_hands)
 {
     run_generations(NULL);
 }
 
 /* GEN-10: nor when memory is short. */
-static void no_block_is_lost_when_memory_is_short(void **state)
+TEST(no_block_is_lost_when_memory_is_short)
 {
     static int yes;
 
@@ -127,7 +127,7 @@ static void run(void (*body)(void *arg))
 }
 
 /* cache.C3: after a burst of all threads, freed by others, little is kept of it. */
-static void memory_goes_back_after_a_burst_of_all(void **state)
+TEST(memory_goes_back_after_a_burst_of_all)
 {
     for (int round = 0; round < 3; round++) {
         run(take_burst);
@@ -138,16 +138,4 @@ static void memory_goes_back_after_a_burst_of_all(void **state)
     }
     rota__cache_flush();
     assert_int_equal(test_memory_live(), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_block_is_lost_or_in_two_hands),
-        cmocka_unit_test(no_block_is_lost_when_memory_is_short),
-        cmocka_unit_test(memory_goes_back_after_a_burst_of_all),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,7 +323,7 @@ static void end(void *arg)
     test_check(rota_close(round->pool) == ROTA_OK);
 }
 
-static void every_root_ends_and_nothing_happens_twice(void **state)
+TEST(every_root_ends_and_nothing_happens_twice)
 {
     static const test_race race = {
         .before = begin, .sides = {grow_here, grow_there, stop_at_times}, .after = end};
@@ -331,12 +331,4 @@ static void every_root_ends_and_nothing_happens_twice(void **state)
 
     test_randoms_init(round.randoms, TEST_SIDES);
     test_race_run(&race, &round);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {test_with_memory(every_root_ends_and_nothing_happens_twice)};
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

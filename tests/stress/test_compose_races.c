@@ -170,17 +170,17 @@ static void check_graph(void *arg)
         test_check(frees[i] == accepted[i] && accepted[i] <= 1);
 }
 
-static int init_randoms(void **state)
+BEFORE_TESTS
 {
     for (int i = 0; i <= SIDES; i++) {
         test_random_init(&randoms[i]);
         randoms[i].state += (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
     }
-    return test_memory_before(state);
+    return true;
 }
 
 /* COMP-18, COMP-24, COMP-26, COMP-27, OWN-06, OWN-20 */
-static void random_graphs_are_ended_by_several(void **state)
+TEST(random_graphs_are_ended_by_several)
 {
     const test_race race = {make_graph, {move_first, move_second, move_third}, check_graph};
 
@@ -224,7 +224,7 @@ static void drop_timeout(void *arg)
 }
 
 /* COMP-19: a timeout, its source's end and a cancel at once. */
-static void a_timeout_meets_all_other_ends(void **state)
+TEST_WITH(test_timer, a_timeout_meets_all_other_ends)
 {
     const test_race race = {
         make_timeout, {complete_source, cancel_timeout, get_in_time}, drop_timeout};
@@ -290,7 +290,7 @@ static void drop_errand(void *arg)
 }
 
 /* Cancelled at any moment; the argument is used, or discarded once. */
-static void retries_and_hedges_are_cancelled(void **state)
+TEST(retries_and_hedges_are_cancelled)
 {
     const test_race race = {begin_errand, {get_errand, cancel_errand}, drop_errand};
 
@@ -300,22 +300,8 @@ static void retries_and_hedges_are_cancelled(void **state)
     test_race_run(&race, NULL);
     rota__timer_end(ROTA_FOREVER); /* which may submit an attempt yet */
     assert_ok(rota_close(executor));
-    assert_int_equal(test_memory_after(state), 0);
     for (size_t i = 0; i < begun && begun <= ROUNDS; i++) {
         unsigned discards = errands[i].discards;
         assert_int_equal(discards, errands[i].runs == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random_graphs_are_ended_by_several, init_randoms,
-                                        test_memory_after),
-        test_with_timer(a_timeout_meets_all_other_ends),
-        cmocka_unit_test_setup(retries_and_hedges_are_cancelled, test_memory_before),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void check_counts(void *arg)
 }
 
 /* custom.U1: entering and shutting down at once; what was taken has run when it is terminated. */
-static void nobody_enters_after_the_shutdown(void **state)
+TEST(nobody_enters_after_the_shutdown)
 {
     static const test_race sides = {make, {shut_down, submit_some, submit_some}, check_counts};
     struct race race;
@@ -114,21 +114,10 @@ static void nothing(void *arg)
 
 /* custom.U2, custom.U3: it may be freed as soon as it has ended, by whoever waits, while the last
    leaves. */
-static void it_may_be_freed_while_the_last_leaves(void **state)
+TEST(it_may_be_freed_while_the_last_leaves)
 {
     static const test_race sides = {make, {close_it, enter_and_leave}, nothing};
     struct race race;
 
     test_race_run(&sides, &race);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(nobody_enters_after_the_shutdown),
-        test_with_memory(it_may_be_freed_while_the_last_leaves),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

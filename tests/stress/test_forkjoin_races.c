@@ -104,7 +104,7 @@ static void invoke_until_refused(void *arg)
 }
 
 /* FJ-23 */
-static void what_was_taken_before_a_shutdown_runs(void **state)
+TEST(what_was_taken_before_a_shutdown_runs)
 {
     race(&(test_race){make_any,
                       {test_round_shut_down, test_round_submit_until_refused, invoke_until_refused},
@@ -112,14 +112,14 @@ static void what_was_taken_before_a_shutdown_runs(void **state)
 }
 
 /* FJ-24 */
-static void what_was_taken_before_a_stop_runs_or_is_discarded(void **state)
+TEST(what_was_taken_before_a_stop_runs_or_is_discarded)
 {
     race(&(test_race){make_any,
                       {test_round_stop, test_round_submit_until_refused, invoke_until_refused},
                       test_round_all_ran_or_were_discarded});
 }
 
-static void however_many_end_a_forkjoin_pool_it_ends_once(void **state)
+TEST(however_many_end_a_forkjoin_pool_it_ends_once)
 {
     race(&(test_race){
         make_any,
@@ -159,13 +159,13 @@ static void invoke_some(void *arg)
 }
 
 /* FJ-14: else the get, or the invoke, never returns. */
-static void no_task_is_left_by_a_worker_that_times_out(void **state)
+TEST(no_task_is_left_by_a_worker_that_times_out)
 {
     race(&(test_race){
         make_fleeting, {submit_and_get, submit_and_get, invoke_some}, test_round_all_ran});
 }
 
-static void callers_who_take_part_and_who_wait_all_return(void **state)
+TEST(callers_who_take_part_and_who_wait_all_return)
 {
     race(&(test_race){make_fleeting, {invoke_some, invoke_some, invoke_some}, test_round_all_ran});
 }
@@ -184,7 +184,7 @@ static void tear(void *arg)
 }
 
 /* GEN-14 */
-static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
+TEST(no_task_is_left_by_a_worker_that_is_torn_away)
 {
     race(&(test_race){make_any, {tear, submit_and_get, invoke_some}, test_round_all_ran});
 }
@@ -201,7 +201,7 @@ static void tear_until_refused(void *arg)
     test_check(status == ROTA_EREJECTED);
 }
 
-static void a_forkjoin_pool_whose_workers_are_torn_away_ends(void **state)
+TEST(a_forkjoin_pool_whose_workers_are_torn_away_ends)
 {
     race(&(test_race){make_any, {test_round_shut_down, tear_until_refused}, test_round_all_ran});
 }
@@ -306,7 +306,7 @@ static void submit_who_opens(void *arg)
 }
 
 /* crew.W3 */
-static void another_stands_in_for_who_blocks(void **state)
+TEST(another_stands_in_for_who_blocks)
 {
     race(&(test_race){make_for_one, {submit_who_waits, submit_who_opens}, test_round_all_ran});
 }
@@ -340,33 +340,14 @@ static void submit_three(void *arg)
 }
 
 /* FJ-21 */
-static void what_was_submitted_is_done_when_all_is_quiet(void **state)
+TEST(what_was_submitted_is_done_when_all_is_quiet)
 {
     race(&(test_race){make_any,
                       {submit_and_await_quiet, submit_and_await_quiet, submit_three},
                       test_round_all_ran});
 }
 
-static void a_task_runs_or_ends_as_cancelled(void **state)
+TEST(a_task_runs_or_ends_as_cancelled)
 {
     race(&(test_race){make_shared, {invoke_shared, cancel_shared}, ran_or_was_cancelled});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_was_taken_before_a_shutdown_runs),
-        test_with_memory(what_was_taken_before_a_stop_runs_or_is_discarded),
-        test_with_memory(however_many_end_a_forkjoin_pool_it_ends_once),
-        test_with_memory(no_task_is_left_by_a_worker_that_times_out),
-        test_with_memory(callers_who_take_part_and_who_wait_all_return),
-        test_with_memory(no_task_is_left_by_a_worker_that_is_torn_away),
-        test_with_memory(a_forkjoin_pool_whose_workers_are_torn_away_ends),
-        test_with_memory(a_task_runs_or_ends_as_cancelled),
-        test_with_memory(another_stands_in_for_who_blocks),
-        test_with_memory(what_was_submitted_is_done_when_all_is_quiet),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

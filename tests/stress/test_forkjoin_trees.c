@@ -103,7 +103,7 @@ static void plant_here(void *arg)
     plant(arg, 0);
 }
 
-static void every_task_of_every_tree_is_accounted_for(void **state)
+TEST(every_task_of_every_tree_is_accounted_for)
 {
     static const test_race race = {
         .before = begin, .sides = {plant_here, plant_left, submit_all, end_somehow}, .after = end};
@@ -111,12 +111,4 @@ static void every_task_of_every_tree_is_accounted_for(void **state)
 
     test_randoms_init(account.randoms, TEST_SIDES);
     test_race_run(&race, &account);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {test_with_memory(every_task_of_every_tree_is_accounted_for)};
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

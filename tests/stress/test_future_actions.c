@@ -83,7 +83,7 @@ static void check_notes(void *arg)
 }
 
 /* FUT-16, FUT-19: an action runs once, or was taken out and never runs. */
-static void actions_come_and_go_at_once(void **state)
+TEST(actions_come_and_go_at_once)
 {
     const test_race race = {make_noted_promise, {note_first, note_second, note_third}, check_notes};
 
@@ -91,20 +91,9 @@ static void actions_come_and_go_at_once(void **state)
 }
 
 /* FUT-16, FUT-19: also while the future is completed. */
-static void actions_against_completion(void **state)
+TEST(actions_against_completion)
 {
     const test_race race = {make_noted_promise, {note_first, complete, note_second}, check_notes};
 
     test_race_run(&race, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(actions_come_and_go_at_once),
-        test_with_memory(actions_against_completion),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

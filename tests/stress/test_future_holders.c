@@ -61,7 +61,7 @@ static void check_freed_once(void *arg)
 /* -- Letting go --------------------------------------------------------------------------- */
 
 /* OWN-02: the holder goes while the task runs. */
-static void unref_against_run(void **state)
+TEST(unref_against_run)
 {
     const test_race race = {make_task, {run_task, unref}, check_freed_once};
 
@@ -88,7 +88,7 @@ static void check_borrowed(void *arg)
 }
 
 /* OWN-01: what a task lends is held anew while its last holder goes. */
-static void a_lent_future_is_held_while_another_lets_go(void **state)
+TEST(a_lent_future_is_held_while_another_lets_go)
 {
     const test_race race = {make_lending_task, {run_task, unref}, check_borrowed};
 
@@ -121,7 +121,7 @@ static void complete_and_let_go(void *arg)
 }
 
 /* OWN-06, GEN-08: of several who let go, the last frees it, after all others have used it. */
-static void several_let_go_at_once(void **state)
+TEST(several_let_go_at_once)
 {
     const test_race race = {
         make_held_promise, {complete_and_let_go, use_and_let_go, use_and_let_go}, check_freed_once};
@@ -148,7 +148,7 @@ static void make_promise_held_twice(void *arg)
 }
 
 /* OWN-10: what the library still works on stays, though all holders go. */
-static void a_pin_outlasts_the_holders(void **state)
+TEST(a_pin_outlasts_the_holders)
 {
     const test_race race = {make_promise_held_twice, {pin_and_let_go, unref}, check_freed_once};
 
@@ -185,7 +185,7 @@ static void unref_and_check_freed_once(void *arg)
 }
 
 /* OWN-06: of several owners there is one. */
-static void several_own_the_result(void **state)
+TEST(several_own_the_result)
 {
     const test_race race = {
         make_unowned_promise, {own, complete, own_as_well}, unref_and_check_freed_once};
@@ -215,24 +215,9 @@ static void check_descriptors(void *arg)
 }
 
 /* FUT-15, GEN-11: all who ask get one descriptor, and it is readable once the future is done. */
-static void descriptors_against_completion(void **state)
+TEST(descriptors_against_completion)
 {
     const test_race race = {make_promise, {ask_first, complete, ask_second}, check_descriptors};
 
     test_race_run(&race, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(unref_against_run),
-        test_with_memory(a_lent_future_is_held_while_another_lets_go),
-        test_with_memory(several_let_go_at_once),
-        test_with_memory(a_pin_outlasts_the_holders),
-        test_with_memory(several_own_the_result),
-        test_with_memory(descriptors_against_completion),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void check_run_or_cancelled(void *arg)
 }
 
 /* FUT-02, FUT-04, FUT-10, FUT-22: it runs or is discarded, and who waits agrees with who cancels. */
-static void cancel_against_run_against_get(void **state)
+TEST(cancel_against_run_against_get)
 {
     const test_race race = {make_task, {run_task, cancel, get}, check_run_or_cancelled};
     const test_race race_now = {make_task, {run_task, cancel_now, get}, check_run_or_cancelled};
@@ -106,7 +106,7 @@ static void drop_future(void *arg)
 }
 
 /* INT-08, FUT-13, FUT-21: an interrupt that comes late is not seen by what the thread does next. */
-static void a_late_interrupt_is_void(void **state)
+TEST(a_late_interrupt_is_void)
 {
     const test_race race = {make_two_tasks, {run_two_tasks, cancel_now}, drop_future};
 
@@ -150,7 +150,7 @@ static void check_one_won(void *arg)
 }
 
 /* FUT-02, FUT-17, RFU-06: exactly one wins, all agree, and the body never runs. */
-static void of_several_ends_one_wins(void **state)
+TEST(of_several_ends_one_wins)
 {
     const test_race race = {
         make_unowned_task, {complete, cancel, fail_by_hand, get}, check_one_won};
@@ -182,7 +182,7 @@ static void look_until_done_interrupted(void *arg)
 }
 
 /* RFU-05, FUT-07: who has seen it done is never told of time or interrupts. */
-static void once_done_it_answers(void **state)
+TEST(once_done_it_answers)
 {
     const test_race race = {
         make_promise, {complete, look_until_done, look_until_done_interrupted}, drop_future};
@@ -206,7 +206,7 @@ static void check_ran_once(void *arg)
 }
 
 /* FUT-04: whoever runs it, the body runs once. */
-static void of_several_runners_one_runs_it(void **state)
+TEST(of_several_runners_one_runs_it)
 {
     const test_race race = {make_task, {run_task, run_it_too, run_it_too}, check_ran_once};
 
@@ -243,7 +243,7 @@ static void check_periodic(void *arg)
 }
 
 /* FUT-20, GEN-08, OWN-19: runs follow one another, also on two threads, and end with a cancel. */
-static void runs_of_a_periodic_task_do_not_overlap(void **state)
+TEST(runs_of_a_periodic_task_do_not_overlap)
 {
     const test_race race = {
         make_periodic, {run_until_done, cancel, run_until_done}, check_periodic};
@@ -252,19 +252,4 @@ static void runs_of_a_periodic_task_do_not_overlap(void **state)
 
     test_race_run(&race, NULL);
     test_race_run(&race_now, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(cancel_against_run_against_get),
-        test_with_memory(a_late_interrupt_is_void),
-        test_with_memory(of_several_ends_one_wins),
-        test_with_memory(once_done_it_answers),
-        test_with_memory(of_several_runners_one_runs_it),
-        test_with_memory(runs_of_a_periodic_task_do_not_overlap),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

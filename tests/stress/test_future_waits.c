@@ -94,7 +94,7 @@ static void check_in_time_or_not(void *arg)
 }
 
 /* FUT-08, FUT-19, OWN-14: it is in time or not, and leaves nothing behind. */
-static void a_timeout_near_completion(void **state)
+TEST(a_timeout_near_completion)
 {
     const test_race race = {
         make_promise, {complete, get_short_1, get_short_2}, check_in_time_or_not};
@@ -114,7 +114,7 @@ static void check_all_gave_up(void *arg)
 }
 
 /* FUT-19, OWN-14: several give up together, and nobody is left in the list. */
-static void several_give_up_together(void **state)
+TEST(several_give_up_together)
 {
     const test_race race = {
         make_promise, {get_short_0, get_short_1, get_short_2}, check_all_gave_up};
@@ -145,7 +145,7 @@ static void check_interrupted_once(void *arg)
 }
 
 /* INT-05, INT-06, COMP-25: an interrupt is either the answer or still there after it. */
-static void an_interrupt_is_neither_lost_nor_invented(void **state)
+TEST(an_interrupt_is_neither_lost_nor_invented)
 {
     const test_race race = {
         make_promise, {get_forever_0, complete, interrupt_0}, check_interrupted_once};
@@ -182,7 +182,7 @@ static void check_all_have_it(void *arg)
 }
 
 /* FTT-14, FUT-15, FUT-18, GEN-08: all who wait are woken, and see what the task did. */
-static void all_who_wait_are_woken(void **state)
+TEST(all_who_wait_are_woken)
 {
     const test_race race = {
         make_task, {run_task, get_forever_1, get_forever_2, get_long_3}, check_all_have_it};
@@ -210,24 +210,10 @@ static void check_cancelled(void *arg)
 }
 
 /* OWN-10, OWN-20: the last holder goes while others wait; the last of those frees it. */
-static void a_promise_dropped_while_others_wait(void **state)
+TEST(a_promise_dropped_while_others_wait)
 {
     const test_race race = {
         make_promise, {drop_when_they_wait, get_forever_1, get_forever_2}, check_cancelled};
 
     test_race_run(&race, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_timeout_near_completion),
-        test_with_memory(several_give_up_together),
-        test_with_memory(an_interrupt_is_neither_lost_nor_invented),
-        test_with_memory(all_who_wait_are_woken),
-        test_with_memory(a_promise_dropped_while_others_wait),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void check_all(int status, rota_future *future)
 }
 
 /* EXEC-07: it is done, or it is cancelled and ROTA_ETIMEDOUT says so. */
-static void invoke_all_tells_whether_the_time_was_enough(void **state)
+TEST(invoke_all_tells_whether_the_time_was_enough)
 {
     run(rota_invoke_all, check_all);
 }
@@ -87,18 +87,7 @@ static void check_any(int status, rota_future *future)
 }
 
 /* EXEC-12: a success in time, or nothing. */
-static void invoke_any_returns_what_was_in_time(void **state)
+TEST(invoke_any_returns_what_was_in_time)
 {
     run(rota_invoke_any, check_any);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(invoke_all_tells_whether_the_time_was_enough),
-        test_with_memory(invoke_any_returns_what_was_in_time),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,24 +260,13 @@ static void run_stress(invoke_fn *fn, void (*check)(void *arg))
 }
 
 /* EXEC-09 to EXEC-13, EXEC-16 */
-static void invoke_any_accounts_for_every_call(void **state)
+TEST(invoke_any_accounts_for_every_call)
 {
     run_stress(rota_invoke_any, check_any);
 }
 
 /* EXEC-05 to EXEC-07, EXEC-16 */
-static void invoke_all_accounts_for_every_call(void **state)
+TEST(invoke_all_accounts_for_every_call)
 {
     run_stress(rota_invoke_all, check_all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(invoke_any_accounts_for_every_call),
-        test_with_memory(invoke_all_accounts_for_every_call),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,23 +289,12 @@ static void run_all(bool figures_are_switched)
     rota__observe_forget();
 }
 
-static void figures_are_complete_whoever_looks(void **state)
+TEST(figures_are_complete_whoever_looks)
 {
     run_all(false);
 }
 
-static void figures_may_be_switched_at_any_time(void **state)
+TEST(figures_may_be_switched_at_any_time)
 {
     run_all(true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_complete_whoever_looks),
-        cmocka_unit_test(figures_may_be_switched_at_any_time),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

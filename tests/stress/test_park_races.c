@@ -44,7 +44,7 @@ static void play_second(void *arg)
 }
 
 /* park.K1: an unpark is never lost, before, during or after the park. */
-static void no_unpark_is_lost(void **state)
+TEST(no_unpark_is_lost)
 {
     struct players players = {0};
 
@@ -86,7 +86,7 @@ static void sleep_and_count(void *arg)
 }
 
 /* thread.T2, INT-12: every interrupt, of the thread or of what it executes, ends exactly one sleep. */
-static void no_interrupt_is_slept_through(void **state)
+TEST(no_interrupt_is_slept_through)
 {
     struct target target = {0};
     test_thread *thread = test_thread_start(sleep_and_count, &target);
@@ -194,7 +194,7 @@ static void wake_often(void *arg)
 }
 
 /* park.K2, INT-06: whatever comes first, each wait has one end, and each wake finds its waiter. */
-static void every_wait_has_one_end(void **state)
+TEST(every_wait_has_one_end)
 {
     test_thread *waiters[WAITERS];
 
@@ -253,7 +253,7 @@ static void wake_all(void *arg)
  * park.K3, thread.T3: a thread ends as soon as it is woken, and its memory, with all that the
  * library knows of it, is unmapped: a waker that touched it after that would crash.
  */
-static void nobody_touches_a_thread_that_has_ended(void **state)
+TEST(nobody_touches_a_thread_that_has_ended)
 {
     test_thread *waker = test_thread_start(wake_all, NULL);
     pthread_attr_t attributes;
@@ -270,17 +270,4 @@ static void nobody_touches_a_thread_that_has_ended(void **state)
     }
     pthread_attr_destroy(&attributes);
     test_thread_join(waker);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_unpark_is_lost),
-        cmocka_unit_test(no_interrupt_is_slept_through),
-        cmocka_unit_test(every_wait_has_one_end),
-        cmocka_unit_test(nobody_touches_a_thread_that_has_ended),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void make_any(void *arg)
 }
 
 /* POOL-14, POOL-17 */
-static void what_a_pool_took_before_its_shutdown_runs(void **state)
+TEST(what_a_pool_took_before_its_shutdown_runs)
 {
     race(&(test_race){
         make_any,
@@ -67,7 +67,7 @@ static void what_a_pool_took_before_its_shutdown_runs(void **state)
 }
 
 /* A5 */
-static void what_a_pool_took_before_its_stop_runs_or_is_discarded(void **state)
+TEST(what_a_pool_took_before_its_stop_runs_or_is_discarded)
 {
     race(&(test_race){
         make_any,
@@ -76,7 +76,7 @@ static void what_a_pool_took_before_its_stop_runs_or_is_discarded(void **state)
 }
 
 /* Two ends at once: POOL-36, fault 43. */
-static void however_many_end_a_pool_it_ends_once(void **state)
+TEST(however_many_end_a_pool_it_ends_once)
 {
     race(&(test_race){
         make_any,
@@ -112,7 +112,7 @@ static void submit_and_get(void *arg)
     }
 }
 
-static void no_task_is_left_by_a_thread_that_times_out(void **state)
+TEST(no_task_is_left_by_a_thread_that_times_out)
 {
     race(&(test_race){make_fleeting, {submit_and_get, submit_and_get}, test_round_all_ran});
 }
@@ -128,7 +128,7 @@ static void change_keep_alive(void *arg)
 }
 
 /* POOL-42: a wake-up is no time-out. */
-static void no_task_is_left_when_the_keep_alive_changes(void **state)
+TEST(no_task_is_left_when_the_keep_alive_changes)
 {
     race(&(test_race){make_fleeting, {submit_and_get, change_keep_alive}, test_round_all_ran});
 }
@@ -155,7 +155,7 @@ static void tear(void *arg)
 }
 
 /* GEN-14, POOL-30 */
-static void no_task_is_left_by_a_worker_that_is_torn_away(void **state)
+TEST(no_task_is_left_by_a_worker_that_is_torn_away)
 {
     race(&(test_race){make_fixed, {tear, submit_and_get}, test_round_all_ran});
 }
@@ -172,7 +172,7 @@ static void tear_until_refused(void *arg)
     test_check(status == ROTA_EREJECTED);
 }
 
-static void a_pool_whose_workers_are_torn_away_ends(void **state)
+TEST(a_pool_whose_workers_are_torn_away_ends)
 {
     race(&(test_race){make_fixed, {test_round_shut_down, tear_until_refused}, test_round_all_ran});
 }
@@ -215,7 +215,7 @@ static void ran_or_was_removed(void *arg)
 }
 
 /* POOL-51 */
-static void a_task_runs_or_is_removed(void **state)
+TEST(a_task_runs_or_is_removed)
 {
     race(&(test_race){make_with_task, {remove_it, open_gate}, ran_or_was_removed});
 }
@@ -253,32 +253,13 @@ static void resize(void *arg)
 }
 
 /* REJ-11, L2 */
-static void a_blocked_submitter_always_goes_on(void **state)
+TEST(a_blocked_submitter_always_goes_on)
 {
     race(&(test_race){make_blocking, {submit_five, submit_five, resize}, test_round_all_ran});
 }
 
-static void a_blocked_submitter_and_a_shutdown_lose_nothing(void **state)
+TEST(a_blocked_submitter_and_a_shutdown_lose_nothing)
 {
     race(&(test_race){
         make_blocking, {test_round_shut_down, submit_five, submit_five}, test_round_all_ran});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_a_pool_took_before_its_shutdown_runs),
-        test_with_memory(what_a_pool_took_before_its_stop_runs_or_is_discarded),
-        test_with_memory(however_many_end_a_pool_it_ends_once),
-        test_with_memory(no_task_is_left_by_a_thread_that_times_out),
-        test_with_memory(no_task_is_left_when_the_keep_alive_changes),
-        test_with_memory(no_task_is_left_by_a_worker_that_is_torn_away),
-        test_with_memory(a_pool_whose_workers_are_torn_away_ends),
-        test_with_memory(a_task_runs_or_is_removed),
-        test_with_memory(a_blocked_submitter_always_goes_on),
-        test_with_memory(a_blocked_submitter_and_a_shutdown_lose_nothing),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ static void run_round(rota_queue *queue)
 }
 
 /* RBQ-01, INT-06, QUEUE-05: on every kind. */
-static void the_last_pair_runs_on(void **state)
+TEST(the_last_pair_runs_on)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {
         rota_queue *queue = NULL;
@@ -164,16 +164,11 @@ static void the_last_pair_runs_on(void **state)
     }
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(the_last_pair_runs_on),
-    };
-
-    test_memory_install();
     for (unsigned i = 0; i < PAIRS; i++) {
         for (unsigned j = 0; j < CELLS; j++)
             producers[i].cells[j] = j;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -25,16 +25,15 @@ static struct {
 
 static int set_up(void **state)
 {
-    test_memory_before(state);
     return rota_delay_queue(due_of, NULL, &race.queue);
 }
 
 static int tear_down(void **state)
 {
-    int status = rota_queue_free(race.queue);
-
-    return status == ROTA_OK && !rota_interrupted() ? test_memory_after(state) : -1;
+    return rota_queue_free(race.queue) == ROTA_OK && !rota_interrupted() ? 0 : -1;
 }
+
+TEST_FIXTURE(.setup = set_up, .teardown = tear_down);
 
 /* Up to 40 microseconds: about as long as the sides take; sometimes none. */
 static rota_ns short_time(unsigned side)
@@ -107,7 +106,7 @@ static void check_it_was_got(void *arg)
 }
 
 /* DWQ-10, DWQ-11: a poll gives up, perhaps as the leader, while an element comes due. */
-static void a_timeout_near_the_time(void **state)
+TEST(a_timeout_near_the_time)
 {
     static const test_race sides = {
         begin, {put_soon_0, poll_and_give_back_1, take_2}, check_it_was_got};
@@ -116,7 +115,7 @@ static void a_timeout_near_the_time(void **state)
 }
 
 /* DWQ-09, DWQ-11: the same while one waits for a later element. */
-static void an_earlier_one_near_a_timeout(void **state)
+TEST(an_earlier_one_near_a_timeout)
 {
     static const test_race sides = {
         begin_with_a_far_one, {put_soon_0, poll_and_give_back_1, take_2}, check_it_was_got};
@@ -149,7 +148,7 @@ static void check_both_got_one(void *arg)
 }
 
 /* DWQ-11: it is removed while one waits for its time, or has just seen it come. */
-static void a_removal_of_the_first_near_its_time(void **state)
+TEST(a_removal_of_the_first_near_its_time)
 {
     static const test_race sides = {
         begin_with_one, {remove_the_first_0, take_1, take_2}, check_both_got_one};
@@ -193,7 +192,7 @@ static void check_the_other_got_it(void *arg)
 }
 
 /* DWQ-11, INT-06: an interrupt of the one that waits for the time. */
-static void an_interrupt_near_the_time(void **state)
+TEST(an_interrupt_near_the_time)
 {
     static const test_race sides = {
         begin, {take_interrupted_0, put_soon_1, take_2, interrupt_0}, check_the_other_got_it};
@@ -236,7 +235,7 @@ static unsigned put_all(void)
 }
 
 /* QUEUE-05, QUEUE-27: elements come, come due and are removed; takers without a time-out get all. */
-static void all_that_come_due_are_taken(void **state)
+TEST(all_that_come_due_are_taken)
 {
     test_thread *takers[TAKERS];
 
@@ -248,20 +247,4 @@ static void all_that_come_due_are_taken(void **state)
     for (unsigned i = 0; i < TOTAL + SPARE; i++)
         assert_int_equal(taken[i], i < count);
     assert_int_equal(rota_queue_size(race.queue), 0);
-}
-
-#define with_queue(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_queue(a_timeout_near_the_time),
-        with_queue(an_earlier_one_near_a_timeout),
-        with_queue(a_removal_of_the_first_near_its_time),
-        with_queue(an_interrupt_near_the_time),
-        with_queue(all_that_come_due_are_taken),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

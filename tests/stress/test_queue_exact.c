@@ -146,26 +146,20 @@ static void on_every_kind_with(unsigned count)
 }
 
 /* QUEUE-38: neither is it ever empty nor full for who knows better. */
-static void who_knows_that_there_is_one_gets_one(void **state)
+TEST(who_knows_that_there_is_one_gets_one)
 {
     on_every_kind_with(2);
 }
 
 /* QUEUE-16, QUEUE-38: and who alone takes from it can see it. */
-static void who_knows_that_there_is_one_sees_it(void **state)
+TEST(who_knows_that_there_is_one_sees_it)
 {
     on_every_kind_with(1);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(who_knows_that_there_is_one_gets_one),
-        test_with_memory(who_knows_that_there_is_one_sees_it),
-    };
-
-    test_memory_install();
     for (size_t i = 0; i < TOTAL; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -320,56 +320,41 @@ static int delay(rota_queue **out)
     return rota_delay_queue(long_ago, NULL, out);
 }
 
-static void an_array_queue_is_linearizable(void **state)
+TEST(an_array_queue_is_linearizable)
 {
     run(small_array, SMALL, BOTH_ENDS);
 }
 
-static void a_bounded_linked_queue_is_linearizable(void **state)
+TEST(a_bounded_linked_queue_is_linearizable)
 {
     run(small_linked, SMALL, BOTH_ENDS);
 }
 
-static void an_unbounded_linked_queue_is_linearizable(void **state)
+TEST(an_unbounded_linked_queue_is_linearizable)
 {
     run(unbounded_linked, ROTA_UNBOUNDED, BOTH_ENDS);
 }
 
-static void a_transfer_queue_is_linearizable(void **state)
+TEST(a_transfer_queue_is_linearizable)
 {
     run(rota_transfer_queue, ROTA_UNBOUNDED, BOTH_ENDS);
 }
 
-static void a_deque_is_linearizable(void **state)
+TEST(a_deque_is_linearizable)
 {
     run(small_deque, SMALL, ALL);
 }
 
-static void a_priority_queue_is_linearizable(void **state)
+TEST(a_priority_queue_is_linearizable)
 {
     by_priority = true;
     run(priority, ROTA_UNBOUNDED, BOTH_ENDS);
     by_priority = false;
 }
 
-static void a_delay_queue_is_linearizable(void **state)
+TEST(a_delay_queue_is_linearizable)
 {
     by_priority = true;
     run(delay, ROTA_UNBOUNDED, BOTH_ENDS);
     by_priority = false;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_queue_is_linearizable),
-        cmocka_unit_test(a_bounded_linked_queue_is_linearizable),
-        cmocka_unit_test(an_unbounded_linked_queue_is_linearizable),
-        cmocka_unit_test(a_transfer_queue_is_linearizable),
-        cmocka_unit_test(a_deque_is_linearizable),
-        cmocka_unit_test(a_priority_queue_is_linearizable),
-        cmocka_unit_test(a_delay_queue_is_linearizable),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

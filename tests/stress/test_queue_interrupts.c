@@ -5,6 +5,8 @@
  */
 #include "queue_race.h"
 
+TEST_FIXTURE(.setup = race_set_up, .teardown = race_tear_down);
+
 static void make_empty_round(void *arg)
 {
     race_next(suits_any);
@@ -58,7 +60,7 @@ static void check_it_was_taken(void *arg)
 }
 
 /* INT-05, INT-06: an interrupted take has removed nothing. */
-static void an_interrupt_near_an_insertion(void **state)
+TEST(an_interrupt_near_an_insertion)
 {
     static const test_race sides = {
         make_empty_round, {take_in_the_end_0, put_one_1, interrupt_0}, check_it_was_taken};
@@ -92,7 +94,7 @@ static void check_it_was_put_once(void *arg)
 }
 
 /* INT-05, INT-06: an interrupted put has inserted nothing. */
-static void an_interrupt_near_a_removal(void **state)
+TEST(an_interrupt_near_a_removal)
 {
     static const test_race sides = {
         make_full_round, {put_in_the_end_0, take_one_1, interrupt_0}, check_it_was_put_once};
@@ -128,7 +130,7 @@ static void check_the_other_got_it(void *arg)
 }
 
 /* INT-06, QUEUE-08: who was called and interrupted takes it, or another does. */
-static void an_interrupted_consumer_calls_another(void **state)
+TEST(an_interrupted_consumer_calls_another)
 {
     static const test_race sides = {make_empty_round,
                                     {take_and_give_back_0, put_one_1, take_for_ever_2, interrupt_0},
@@ -162,24 +164,11 @@ static void check_the_other_is_in(void *arg)
 }
 
 /* INT-06, QUEUE-08: the same for room. */
-static void an_interrupted_producer_calls_another(void **state)
+TEST(an_interrupted_producer_calls_another)
 {
     static const test_race sides = {make_full_round,
                                     {put_and_let_in_0, take_one_1, put_for_ever_2, interrupt_0},
                                     check_the_other_is_in};
 
     test_race_run(&sides, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        on_all_kinds(an_interrupt_near_an_insertion),
-        on_all_kinds(an_interrupt_near_a_removal),
-        on_all_kinds(an_interrupted_consumer_calls_another),
-        on_all_kinds(an_interrupted_producer_calls_another),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

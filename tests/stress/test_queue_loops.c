@@ -141,21 +141,21 @@ static void on_every_kind(unsigned from, unsigned to)
 }
 
 /* RBQ-07: one to five producers, one consumer. */
-static void many_producers_and_one_consumer(void **state)
+TEST(many_producers_and_one_consumer)
 {
     for (unsigned n = 1; n <= MOST_THREADS; n += 2)
         on_every_kind(n, 1);
 }
 
 /* RBQ-11: one producer of increasing numbers, one to five consumers that all see them increase. */
-static void one_producer_and_many_consumers(void **state)
+TEST(one_producer_and_many_consumers)
 {
     for (unsigned n = 2; n <= MOST_THREADS; n += 3)
         on_every_kind(1, n);
 }
 
 /* RBQ-10: one to five of each. */
-static void many_producers_and_many_consumers(void **state)
+TEST(many_producers_and_many_consumers)
 {
     on_every_kind(2, 2);
     on_every_kind(3, 3);
@@ -193,7 +193,7 @@ static void consume_at_both_ends(void *arg)
 }
 
 /* QUEUE-05, QUEUE-24: all four at once. */
-static void both_ends_of_a_deque_at_once(void **state)
+TEST(both_ends_of_a_deque_at_once)
 {
     const size_t capacities[] = {1, 3, 20, ROTA_UNBOUNDED};
     test_thread *threads[4];
@@ -265,7 +265,7 @@ static void drain_in_turn(void)
 }
 
 /* RBQ-08: every drained batch is consecutive, and scans are increasing. */
-static void offers_against_drains_against_scans(void **state)
+TEST(offers_against_drains_against_scans)
 {
     for (unsigned i = 0; i < TOTAL; i++)
         items[i] = (struct item){.rank = i};
@@ -285,17 +285,8 @@ static void offers_against_drains_against_scans(void **state)
     }
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(many_producers_and_one_consumer),
-        test_with_memory(one_producer_and_many_consumers),
-        test_with_memory(many_producers_and_many_consumers),
-        test_with_memory(both_ends_of_a_deque_at_once),
-        test_with_memory(offers_against_drains_against_scans),
-    };
-
-    test_memory_install();
     test_random_init(&seeds);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -74,7 +74,7 @@ static void pass_through(unsigned long count)
 }
 
 /* DWQ-14, DWQ-15, QUEUE-13: in and out, by name and from the front. */
-static void a_million_elements_pass_through(void **state)
+TEST(a_million_elements_pass_through)
 {
     leaves_nothing_behind(pass_through);
 }
@@ -100,7 +100,7 @@ static void hand_over(unsigned long count)
 }
 
 /* QUEUE-05: from one thread to another. */
-static void many_are_handed_over(void **state)
+TEST(many_are_handed_over)
 {
     leaves_nothing_behind(hand_over);
 }
@@ -123,7 +123,7 @@ static void wait_in_vain(unsigned long count)
 }
 
 /* QUEUE-08, QUEUE-34: a hundred thousand. */
-static void waits_for_an_element_in_vain_cost_nothing(void **state)
+TEST(waits_for_an_element_in_vain_cost_nothing)
 {
     leaves_nothing_behind(wait_in_vain);
 }
@@ -142,7 +142,7 @@ static void wait_for_room_in_vain(unsigned long count)
 }
 
 /* QUEUE-08, QUEUE-34. */
-static void waits_for_room_in_vain_cost_nothing(void **state)
+TEST(waits_for_room_in_vain_cost_nothing)
 {
     leaves_nothing_behind(wait_for_room_in_vain);
 }
@@ -157,23 +157,14 @@ static void transfer_in_vain(unsigned long count)
 }
 
 /* QUEUE-35. */
-static void transfers_in_vain_cost_nothing(void **state)
+TEST(transfers_in_vain_cost_nothing)
 {
     leaves_nothing_behind(transfer_in_vain);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_million_elements_pass_through),
-        test_with_memory(many_are_handed_over),
-        test_with_memory(waits_for_an_element_in_vain_cost_nothing),
-        test_with_memory(waits_for_room_in_vain_cost_nothing),
-        test_with_memory(transfers_in_vain_cost_nothing),
-    };
-
-    test_memory_install();
     for (size_t i = 0; i < LOT; i++)
         cells[i] = i;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return true;
 }

@@ -5,6 +5,8 @@
  */
 #include "queue_race.h"
 
+TEST_FIXTURE(.setup = race_set_up, .teardown = race_tear_down);
+
 static void make_empty_round(void *arg)
 {
     race_next(suits_any);
@@ -42,7 +44,7 @@ static void check_the_other_got_it(void *arg)
 }
 
 /* QUEUE-08: whoever gives up at that moment, another has the element. */
-static void a_timeout_near_an_insertion(void **state)
+TEST(a_timeout_near_an_insertion)
 {
     static const test_race sides = {make_empty_round,
                                     {put_one, poll_for_a_short_time_1, take_for_ever_2},
@@ -88,7 +90,7 @@ static void check_it_is_full(void *arg)
 }
 
 /* QUEUE-08: whoever gives up at that moment, another has the room. */
-static void a_timeout_near_a_removal(void **state)
+TEST(a_timeout_near_a_removal)
 {
     static const test_race sides = {
         make_full_round, {take_one, offer_for_a_short_time_1, put_for_ever_2}, check_it_is_full};
@@ -126,7 +128,7 @@ static void check_all_gave_up(void *arg)
 }
 
 /* QUEUE-34: several give up together, and nobody is left in line. */
-static void several_give_up_together(void **state)
+TEST(several_give_up_together)
 {
     static const test_race sides = {
         make_empty_round, {give_up_0, give_up_1, give_up_2}, check_all_gave_up};
@@ -176,7 +178,7 @@ static void check_one_has_it(void *arg)
 }
 
 /* QUEUE-05, QUEUE-38: one of four ways to remove it has it, and nobody else. */
-static void one_of_several_has_the_element(void **state)
+TEST(one_of_several_has_the_element)
 {
     static const test_race sides = {
         make_one_round, {remove_it_0, poll_it_1, drain_it_2, clear_it_3}, check_one_has_it};
@@ -237,7 +239,7 @@ static void check_one_is_in(void *arg)
 }
 
 /* QUEUE-04, QUEUE-38: a full queue is full, and one with a place has one. */
-static void one_of_several_has_the_place(void **state)
+TEST(one_of_several_has_the_place)
 {
     static const test_race sides = {
         make_one_place_round, {offer_0, offer_1, offer_2}, check_one_is_in};
@@ -265,7 +267,7 @@ static void check_each_has_one(void *arg)
 }
 
 /* QUEUE-07, QUEUE-21: two that come at once serve two, asleep, awake or on their way. */
-static void two_elements_serve_two(void **state)
+TEST(two_elements_serve_two)
 {
     static const test_race sides = {
         make_empty_round, {put_two, take_for_ever_1, take_for_ever_2}, check_each_has_one};
@@ -297,23 +299,10 @@ static void check_both_are_in(void *arg)
 }
 
 /* QUEUE-06, QUEUE-21, QUEUE-32: a drain of two lets two in. */
-static void a_drain_of_two_lets_two_in(void **state)
+TEST(a_drain_of_two_lets_two_in)
 {
     static const test_race sides = {
         make_full_round, {drain_two, put_for_ever_1, put_for_ever_2}, check_both_are_in};
 
     test_race_run(&sides, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        on_all_kinds(a_timeout_near_an_insertion),  on_all_kinds(a_timeout_near_a_removal),
-        on_all_kinds(several_give_up_together),     on_all_kinds(one_of_several_has_the_element),
-        on_all_kinds(one_of_several_has_the_place), on_all_kinds(two_elements_serve_two),
-        on_all_kinds(a_drain_of_two_lets_two_in),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

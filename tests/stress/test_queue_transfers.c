@@ -5,6 +5,8 @@
  */
 #include "queue_race.h"
 
+TEST_FIXTURE(.setup = race_set_up, .teardown = race_tear_down);
+
 static bool suits_transfer(const test_queue_kind *kind)
 {
     return kind->is_transfer;
@@ -61,7 +63,7 @@ static void check_given_up_in_time(void *arg)
 }
 
 /* QUEUE-35, QUEUE-39: a transfer whose time runs out at the moment when it is taken or removed. */
-static void a_timeout_near_the_end_of_a_transfer(void **state)
+TEST(a_timeout_near_the_end_of_a_transfer)
 {
     static const test_race sides = {make_transfer_round,
                                     {transfer_for_a_short_time_0, poll_later_1, remove_it_2},
@@ -87,7 +89,7 @@ static void check_given_up_when_interrupted(void *arg)
 }
 
 /* QUEUE-35, INT-06: the same for an interrupt. */
-static void an_interrupt_near_the_end_of_a_transfer(void **state)
+TEST(an_interrupt_near_the_end_of_a_transfer)
 {
     static const test_race sides = {make_transfer_round,
                                     {transfer_0, poll_later_1, remove_it_2, interrupt_0},
@@ -112,22 +114,10 @@ static void check_given_or_not(void *arg)
 }
 
 /* QUEUE-35, QUEUE-38: given to one that has it, or nothing has happened. */
-static void a_try_near_a_timeout(void **state)
+TEST(a_try_near_a_timeout)
 {
     static const test_race sides = {
         make_transfer_round, {try_transfer_0, poll_for_a_short_time_1}, check_given_or_not};
 
     test_race_run(&sides, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        on_all_kinds(a_timeout_near_the_end_of_a_transfer),
-        on_all_kinds(an_interrupt_near_the_end_of_a_transfer),
-        on_all_kinds(a_try_near_a_timeout),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,7 +252,7 @@ static void end(void *arg)
         settle(&account->items[i]);
 }
 
-static void every_task_is_accounted_for(void **state)
+TEST(every_task_is_accounted_for)
 {
     static const test_race race = {
         .before = begin, .sides = {change_and_end, schedule_left, schedule_right}, .after = end};
@@ -260,12 +260,4 @@ static void every_task_is_accounted_for(void **state)
 
     test_randoms_init(account.randoms, TEST_SIDES);
     test_race_run(&race, &account);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {test_with_memory(every_task_is_accounted_for)};
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,12 +136,12 @@ static void ran_or_was_discarded(void *arg)
     forget_futures(round);
 }
 
-static void a_pool_is_freed_while_its_last_task_is_cancelled(void **state)
+TEST(a_pool_is_freed_while_its_last_task_is_cancelled)
 {
     race(&(test_race){make_once, {close_it, cancel, complete}, ran_or_was_discarded});
 }
 
-static void a_pool_is_stopped_while_its_last_task_is_cancelled(void **state)
+TEST(a_pool_is_stopped_while_its_last_task_is_cancelled)
 {
     race(&(test_race){make_once, {stop_it, cancel, complete}, ran_or_was_discarded});
 }
@@ -173,12 +173,12 @@ static void all_were_discarded_once(void *arg)
     forget_futures(round);
 }
 
-static void a_pool_ends_when_its_series_are_cancelled(void **state)
+TEST(a_pool_ends_when_its_series_are_cancelled)
 {
     race(&(test_race){make_series, {close_it, cancel, cancel}, all_were_discarded_once});
 }
 
-static void a_pool_is_stopped_while_its_series_are_cancelled(void **state)
+TEST(a_pool_is_stopped_while_its_series_are_cancelled)
 {
     race(&(test_race){make_series, {stop_it, cancel, cancel}, all_were_discarded_once});
 }
@@ -208,7 +208,7 @@ static void close_and_check(void *arg)
 }
 
 /* Whose a series is that many want to take out: one of them discards it. */
-static void series_are_cancelled_removed_and_purged(void **state)
+TEST(series_are_cancelled_removed_and_purged)
 {
     race(&(test_race){make_series, {cancel, remove_all, purge}, close_and_check});
 }
@@ -227,7 +227,7 @@ static void shut_down(void *arg)
 }
 
 /* SCHED-25: with nobody else who would end them. */
-static void a_policy_changes_while_the_pool_is_shut_down(void **state)
+TEST(a_policy_changes_while_the_pool_is_shut_down)
 {
     race(&(test_race){make_series, {shut_down, drop_series}, close_and_check});
 }
@@ -279,25 +279,9 @@ static void all_six_ran(void *arg)
 }
 
 /* SCHED-19, L1: else a get never returns. */
-static void no_task_is_left_by_a_thread_that_times_out(void **state)
+TEST(no_task_is_left_by_a_thread_that_times_out)
 {
     race(&(test_race){make_fleeting,
                       {schedule_and_get, schedule_and_get, schedule_late_and_cancel},
                       all_six_ran});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(a_pool_is_freed_while_its_last_task_is_cancelled),
-        test_with_memory(a_pool_is_stopped_while_its_last_task_is_cancelled),
-        test_with_memory(a_pool_ends_when_its_series_are_cancelled),
-        test_with_memory(a_pool_is_stopped_while_its_series_are_cancelled),
-        test_with_memory(series_are_cancelled_removed_and_purged),
-        test_with_memory(a_policy_changes_while_the_pool_is_shut_down),
-        test_with_memory(no_task_is_left_by_a_thread_that_times_out),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,7 +139,7 @@ static void check_account(void *arg)
 }
 
 /* custom.U1, OWN-05, EXEC-16 */
-static void what_was_taken_has_run(void **state)
+TEST(what_was_taken_has_run)
 {
     static const test_race race = {
         make, {shut_down, submit_one_by_one, submit_in_groups}, check_account};
@@ -147,14 +147,4 @@ static void what_was_taken_has_run(void **state)
 
     test_random_init(&account.random);
     test_race_run(&race, &account);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test_with_memory(what_was_taken_has_run),
-    };
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

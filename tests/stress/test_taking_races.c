@@ -111,7 +111,7 @@ static void end_at_times(void *arg)
     }
 }
 
-static void every_task_is_taken_once(void **state)
+TEST(every_task_is_taken_once)
 {
     static const test_race race = {.before = begin,
                                    .sides = {submit_some, take_some, end_at_times},
@@ -120,12 +120,4 @@ static void every_task_is_taken_once(void **state)
 
     test_randoms_init(taking.randoms, TEST_SIDES);
     test_round_race(&race, &taking.round);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {test_with_memory(every_task_is_taken_once)};
-
-    test_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
