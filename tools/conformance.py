@@ -28,7 +28,6 @@ HEADING = re.compile(r"^/\* -- .* -+ \*/$", re.MULTILINE)
 # A function or table of a file that clang-format has seen, with the comment directly above it.
 UNIT = re.compile(r"(?P<above>^/\*(?:(?!\*/).)*\*/\n)?^(?P<head>[A-Za-z_][^;{}#]*?)\s*\{\n"
                   r"(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
-CMOCKA_TEST = re.compile(r"\bvoid \w+\(void \*\*state\)")
 # TEST(name), TEST_WITH(fixture, name), WORKER_TEST(name), CONTRACT(needs, name), EXPLORE(name)
 NAME = re.compile(r"^(?:EXPLORE\w*|CONTRACT|\w*TEST|TEST_WITH)\((?:.*, )?(?P<test>\w+)\)$"
                   r"|(?P<table>\w+)(?:\[\w*\])* =$|(?P<function>\w+)\(")
@@ -58,7 +57,7 @@ class Unit:
         name = NAME.search(" ".join(match["head"].split()))
         self.name = name and name[name.lastgroup]
         self.is_table = bool(name and name["table"])
-        self.is_test = bool(name and name["test"] or CMOCKA_TEST.search(match["head"]))
+        self.is_test = bool(name and name["test"])
         code = COMMENT.sub(" ", match["body"])
         self.uses = set(re.findall(r"\w+", code))
         self.clauses, self.proofs = set(), set()

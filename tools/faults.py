@@ -30,10 +30,8 @@ def read_faults(text):
 
 
 def is_run(name, text):
-    """A test is defined and named once more, by main; a scenario and a target run by themselves."""
-    return (re.search(rf"\b(EXPLORE\w*|\w*TEST\w*|CONTRACT|add_executable)\((?:[^()]*,\s*)?{name}\b", text) is not None
-            or re.search(rf"^static void {name}\(", text, re.MULTILINE) is not None
-            and len(re.findall(rf"\b{name}\b", text)) > 1)
+    return re.search(rf"\b(EXPLORE\w*|\w*TEST\w*|CONTRACT|add_executable)\((?:[^()]*,\s*)?{name}\b",
+                     text) is not None
 
 
 def complaint(tests, line):
@@ -74,7 +72,7 @@ def check(root):
 
 
 CLEAN = {
-    "tests/a/test_a.c": "static void one(void **state)\n{\n}\n\nint main(void)\n{\n run(one);\n}\n",
+    "tests/a/test_a.c": "TEST(one)\n{\n}\n",
     "tests/explore/b.c": "EXPLORE(two)\n{\n}\n",
     "tests/host/run": "case_one_cpu() { true; }\n",
     "tests/conformance/faults.txt": "# comment\n\n1 first\n  and more of it\n    a/test_a.c: one\n"
@@ -90,7 +88,7 @@ PLANTED = [
     (LIST, "host/one-cpu", "host/two-cpus", "host/two-cpus: is not run there"),
     (LIST, "a/test_a.c: one", "a/test_b.c: one", "there is no test_b.c"),
     (LIST, "a/test_a.c: one", "by hand", "by hand: neither"),
-    ("tests/a/test_a.c", "run(one)", "run()", "a/test_a.c: one: is not run there"),
+    ("tests/a/test_a.c", "TEST(one)", "int one(void)", "a/test_a.c: one: is not run there"),
     ("tests/explore/b.c", "two", "three", "explore/b.c: two: is not run there"),
 ]
 

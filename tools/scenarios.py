@@ -22,15 +22,12 @@ SCENARIO = re.compile(r"^- \*\*([A-Z0-9]+-\d+)\*\*", re.MULTILINE)
 
 @lru_cache(maxsize=None)
 def tests_of(root, suite):
-    """The functions that the suite's files define without result, and name once more: in a list."""
+    """The tests that the suite's files define: TEST(name), CONTRACT(needs, name) and their like."""
     folder, unit = suite.split(".")
     paths = [root / "tests" / folder / f"test_{unit}.c"]
     paths += (root / "tests" / folder).glob(f"{unit}*.c")
     code = "\n".join(path.read_text() for path in paths if path.exists())
-    defined = re.findall(r"^static void (\w+)\(void(?: \*\*state)?\)\n\{", code, re.MULTILINE)
-    listed = set(re.findall(r"(\w+)\)", code))
-    registered = set(re.findall(r"^(?:\w*TEST\w*|CONTRACT)\((?:[^()]*,\s*)?(\w+)\)\n\{", code, re.MULTILINE))
-    return registered | {name for name in defined if name in listed}
+    return set(re.findall(r"^(?:\w*TEST\w*|CONTRACT)\((?:[^()]*,\s*)?(\w+)\)\n\{", code, re.MULTILINE))
 
 
 def missing_tests(root, tests):
@@ -81,7 +78,7 @@ AB-01   pool.unit: runs, sleeps
 AB-02   -  there is no such thing
 AB-03   contract.all: holds; pool.unit: runs
 """
-CODE = "static void {0}(void **state)\n{{\n}}\nlist = {{test({0})}};\n"
+CODE = "TEST({0})\n{{\n}}\n"
 PLANTED = {
     "AB-04   pool.unit:": "neither tests",
     "AB-04   -  ": "neither tests",

@@ -118,103 +118,17 @@ void test_fj_until_stolen(atomic_uint *begun)
     }
 }
 
-/* -- Lessons ------------------------------------------------------------------------------ */
-
-struct place {
-    const char *name;
-    rota_forkjoin_options options;
-    bool is_alone;   /* nobody else can steal */
-    bool takes_part; /* the lesson runs in the caller */
-};
-
-static const struct place places[] = {
-    {"three workers", {.parallelism = 3}, false, false},
-    {"one worker", {.parallelism = 1}, true, false},
-    {"two workers, fifo", {.parallelism = 2, .fifo = true}, false, false},
-    {"a caller and a worker", {.parallelism = 2}, false, true},
-    {"a caller alone", {.parallelism = 1}, true, true},
-};
-
-static const struct place common = {.name = "common pool", .takes_part = true};
-
-struct teaching {
-    const struct place *place;
-    const test_lesson *lesson;
-};
-
-static void listen(void *arg)
-{
-    const test_lesson *lesson = arg;
-
-    lesson->body();
-}
-
-static void teach_in(rota_executor *pool, const struct teaching *teaching)
-{
-    void *lesson = (void *)(uintptr_t)teaching->lesson;
-
-    if (teaching->place->takes_part)
-        test_fj_taking_part(pool, listen, lesson);
-    else
-        test_fj_inside(pool, listen, lesson);
-}
-
-static void teach(void **state)
-{
-    const struct teaching *teaching = *state;
-    rota_executor *pool = test_forkjoin(teaching->place->options);
-
-    teach_in(pool, teaching);
-    assert_ok(rota_close(pool));
-}
-
-/* It keeps what memory it has. */
-static void teach_in_common(void **state)
-{
-    teach_in(rota_common_pool(), *state);
-}
-
-enum { MOST_LESSONS = 64 };
-
-static int teach_all(const struct place *place, void (*how)(void **state), bool is_own,
-                     const test_lesson *lessons, size_t count)
-{
-    struct teaching teachings[MOST_LESSONS];
-    struct CMUnitTest tests[MOST_LESSONS];
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (lessons[i].is_alone && !place->is_alone)
-            continue;
-        test_check(n < MOST_LESSONS);
-        teachings[n] = (struct teaching){place, &lessons[i]};
-        tests[n] = (struct CMUnitTest){lessons[i].name, how, is_own ? test_memory_before : NULL,
-                                       is_own ? test_memory_after : NULL, &teachings[n]};
-        n++;
-    }
-    return _cmocka_run_group_tests(place->name, tests, n, NULL, NULL);
-}
-
-int test_lessons_run(const test_lesson *lessons, size_t count)
-{
-    int failed = 0;
-
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        failed += teach_all(&places[i], teach, true, lessons, count);
-    return failed + teach_all(&common, teach_in_common, false, lessons, count);
-}
-
 /* -- Tests that run inside a pool -------------------------------------------------------- */
 
-typedef struct worker_place {
+typedef struct place {
     const char *name;
     rota_forkjoin_options options;
     bool is_alone;   /* nobody else can steal */
     bool takes_part; /* the test runs in the caller */
     bool is_common;
-} worker_place;
+} place;
 
-static const worker_place worker_places[] = {
+static const place places[] = {
     {"three workers", {.parallelism = 3}, false, false, false},
     {"one worker", {.parallelism = 1}, true, false, false},
     {"two workers, fifo", {.parallelism = 2, .fifo = true}, false, false, false},
@@ -225,13 +139,13 @@ static const worker_place worker_places[] = {
 
 static test_kind place_kind(size_t i)
 {
-    if (i == sizeof worker_places / sizeof worker_places[0])
+    if (i == sizeof places / sizeof places[0])
         return (test_kind){.name = NULL};
     return (test_kind){
-        .name = worker_places[i].name,
-        .able = worker_places[i].is_alone ? TEST_LONE_WORKER : 0,
-        .keeps_memory = worker_places[i].is_common,
-        .value = &worker_places[i],
+        .name = places[i].name,
+        .able = places[i].is_alone ? TEST_LONE_WORKER : 0,
+        .keeps_memory = places[i].is_common,
+        .value = &places[i],
     };
 }
 
@@ -249,7 +163,7 @@ static void call_test(void *arg)
 
 static void call_inside(void (*test)(void **state), void **state)
 {
-    const worker_place *here = *state;
+    const place *here = *state;
     rota_executor *pool = here->is_common ? rota_common_pool() : test_forkjoin(here->options);
     worker_call call = {test, state};
 

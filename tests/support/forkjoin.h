@@ -2,12 +2,10 @@
 /*
  * forkjoin.h - fork/join pools for tests, and tests that run inside of them.
  *
- *     static void a_fork_is_run_by_its_join(void)      // on a worker: test_check only
+ *     WORKER_TEST(a_fork_is_run_by_its_join) // on a worker of every kind of pool: test_check only
  *     {
  *         ...
  *     }
- *     static const test_lesson lessons[] = {test_anywhere(a_fork_is_run_by_its_join)};
- *     return test_lessons_run(lessons, 1);             // in every kind of pool
  */
 #ifndef ROTA_TEST_FORKJOIN_H
 #define ROTA_TEST_FORKJOIN_H
@@ -56,24 +54,5 @@ extern const test_fixture test_workers;
 /* Runs on a worker, in each kind of pool; the second only where one worker does everything. */
 #define WORKER_TEST(name)      TEST_WITH(test_workers, name)
 #define LONE_WORKER_TEST(name) TEST_CASE(name, .fixture = &test_workers, .needs = TEST_LONE_WORKER)
-
-/* -- Lessons: tests that run inside a pool, in each kind of it ------------------------------- */
-
-typedef struct test_lesson {
-    const char *name;
-    void (*body)(void);
-    bool is_alone; /* only where one worker does all */
-} test_lesson;
-
-#define test_anywhere(body) \
-    {                       \
-#body, body, false  \
-    }
-#define test_alone(body)  \
-    {                     \
-#body, body, true \
-    }
-
-int test_lessons_run(const test_lesson *lessons, size_t count); /* how many failed */
 
 #endif

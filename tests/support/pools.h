@@ -84,13 +84,10 @@ void test_journal_is(const test_journal *journal, const unsigned *numbers, unsig
 
 /* -- Tests in virtual time (timed.c) --------------------------------------------------------- */
 
-/* A test's setup and teardown: test_with_memory, and the clock of rota_test_internal.h. */
+/* A fixture: the clock of rota_test_internal.h is installed during the test. */
 int test_clock_before(void **state);
 int test_clock_after(void **state);
 extern const test_fixture test_virtual_time;
-
-#define test_with_clock(test) \
-    cmocka_unit_test_setup_teardown(test, test_clock_before, test_clock_after)
 
 /* Lets time pass, and waits until all `count` workers wait for a task again. */
 void test_pass(rota_executor *pool, rota_ns duration, size_t count);

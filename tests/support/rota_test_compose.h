@@ -31,13 +31,10 @@ void test_has_failed(rota_future *future, int code);
 /* Asserts that it is not done. */
 void test_is_pending(rota_future *future);
 
-/* A test's teardown: test_memory_after, once the timer has ended; and with the virtual clock. */
+/* Ends the library's timer after a test; the second removes the virtual clock, too. */
 int test_timer_after(void **state);
 int test_timer_clock_after(void **state);
 extern const test_fixture test_timer; /* has test_timer_after */
-
-#define test_with_timer(test) \
-    cmocka_unit_test_setup_teardown(test, test_memory_before, test_timer_after)
 
 /* Runs `body` on a thread with a stack of 256 KiB. */
 void test_on_small_stack(void (*body)(void *arg), void *arg);

@@ -61,13 +61,4 @@ void test_getter_ends(test_getter *getter, int status, const void *result);
 extern char test_untouched;
 #define TEST_UNTOUCHED ((void *)&test_untouched)
 
-/* -- Memory ---------------------------------------------------------------------------------- */
-
-/* A test's setup and teardown: afterwards as much memory is in use as before. */
-int test_memory_before(void **state);
-int test_memory_after(void **state);
-
-#define test_with_memory(test) \
-    cmocka_unit_test_setup_teardown(test, test_memory_before, test_memory_after)
-
 #endif

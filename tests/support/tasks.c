@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rota_test_tasks.h"
 
-#include "base/cache.h"
 #include "rota_test_internal.h"
 
 /* -- Tasks -------------------------------------------------------------------------------- */
@@ -132,25 +131,4 @@ void test_getter_ends(test_getter *getter, int status, const void *result)
     assert_status(getter->status, status);
     assert_ptr_equal(getter->result, result);
     assert_false(getter->interrupted);
-}
-
-/* -- Memory ------------------------------------------------------------------------------- */
-
-static size_t live_before;
-
-int test_memory_before(void **state)
-{
-    rota__cache_flush();
-    live_before = test_memory_live();
-    return 0;
-}
-
-int test_memory_after(void **state)
-{
-    rota__cache_flush();
-    size_t live = test_memory_live();
-    if (live == live_before)
-        return 0;
-    print_error("%zu blocks in use before, %zu after\n", live_before, live);
-    return -1;
 }

@@ -6,13 +6,13 @@
 int test_clock_before(void **state)
 {
     test_clock_install();
-    return test_memory_before(state);
+    return 0;
 }
 
 int test_clock_after(void **state)
 {
     test_clock_remove();
-    return test_memory_after(state);
+    return 0;
 }
 
 const test_fixture test_virtual_time = {.setup = test_clock_before, .teardown = test_clock_after};
