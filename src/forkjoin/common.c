@@ -10,19 +10,23 @@
 
 rota__atomic(rota__fj_pool *) rota__the_common;
 
-/* ROTA_COMMON_PARALLELISM, or one less than the CPUs. What is no number is as if it were not there. */
-static unsigned parallelism(void)
+unsigned rota__parse_parallelism(const char *text, unsigned usual)
 {
-    const char *wanted = getenv("ROTA_COMMON_PARALLELISM");
-    unsigned cpus = rota_cpu_count();
-    unsigned usual = cpus > 1 ? cpus - 1 : 1;
     char *end;
     unsigned long number;
 
-    if (wanted == NULL || *wanted < '0' || *wanted > '9')
+    if (text == NULL || *text < '0' || *text > '9')
         return usual;
-    number = strtoul(wanted, &end, 10);
+    number = strtoul(text, &end, 10);
     return *end == '\0' && number <= 32767 ? (unsigned)number : usual;
+}
+
+/* ROTA_COMMON_PARALLELISM, or one less than the CPUs. */
+static unsigned parallelism(void)
+{
+    unsigned cpus = rota_cpu_count();
+
+    return rota__parse_parallelism(getenv("ROTA_COMMON_PARALLELISM"), cpus > 1 ? cpus - 1 : 1);
 }
 
 /* Of this process: a child of fork(2) makes its own. */

@@ -321,6 +321,8 @@ rota__fj_pool *rota__as_forkjoin(rota_executor *ex); /* NULL: another kind */
 int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota__fj_pool **out);
 bool rota__fj_pool_end(rota__fj_pool *pool); /* with the process; true: it is freed, too */
 rota__fj_pool *rota__fj_common(void);        /* NULL: no memory */
+/* The number in `text`, or `usual` if `text` is NULL or not a number from 0 to 32767. */
+unsigned rota__parse_parallelism(const char *text, unsigned usual);
 extern rota__atomic(rota__fj_pool *) rota__the_common; /* common.c only, and tests */
 
 /* With the lock held: nothing is queued, and so many are busy. */

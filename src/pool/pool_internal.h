@@ -213,6 +213,9 @@ void rota__thread_plan_unref(rota__thread_plan *plan);
 int rota__thread_plan_start(const rota__thread_plan *plan, uint64_t number, rota__os_thread *thread,
                             void (*body)(void *arg), void *arg);
 
+/* "resize-%u" and 7: "resize-7", cut to fit. */
+void rota__format_thread_name(char *name, size_t size, const char *pattern, uint64_t number);
+
 /* -- figures.c ------------------------------------------------------------ */
 
 /* A worker's counts: tasks that it runs, one inside the other, and above them those completed. */

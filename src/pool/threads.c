@@ -23,8 +23,7 @@ static bool is_good_name(const char *name)
     return percent == NULL || (percent[1] == 'u' && strchr(percent + 1, '%') == NULL);
 }
 
-/* "resize-%u" and 7: "resize-7", cut to fit. */
-static void make_name(char *name, size_t size, const char *pattern, uint64_t number)
+void rota__format_thread_name(char *name, size_t size, const char *pattern, uint64_t number)
 {
     const char *where = number_in(pattern);
     size_t before = where != NULL ? (size_t)(where - pattern) : strlen(pattern);
@@ -105,7 +104,7 @@ int rota__thread_plan_start(const rota__thread_plan *plan, uint64_t number, rota
         .ctx = threads->ctx,
     };
 
-    make_name(name, sizeof name, threads->name, number);
+    rota__format_thread_name(name, sizeof name, threads->name, number);
     if (threads->cpu_count > 0)
         options.cpu = threads->cpus[number % threads->cpu_count];
     return rota__os_thread_start(thread, &options, body, arg);
