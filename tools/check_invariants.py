@@ -18,7 +18,7 @@ from pathlib import Path
 NAME = r"(?:\w+/)?[a-z]\w*\.[A-Z]\d\d?"
 STATED = re.compile(rf"^ \*   ({NAME})  ", re.M)
 CITED = re.compile(rf"(?<![\w./*-])({NAME})[a-z]?\b")
-BARE = re.compile(r"(?<![\w./-])[A-Z]\d(?![\w.-])")
+BARE = re.compile(r"(?<![\w./-])[A-Z]\d(?![\w-]|\.\w)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 FILES = ["src/**/*.[ch]", "tests/**/*.[ch]", "tests/model/*.pml", "src/**/*.md", "docs/**/*.md", "*.md"]
 STRICT = ("src/", "tests/explore/", "tests/model/")  # here nothing may look like an invariant without its file

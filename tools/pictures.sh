@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# pictures.sh [--check] - makes docs/design/pictures/*.svg from the .dot files beside them, those that
+# pictures.sh [--check] - makes src/pictures/*.svg from the .dot files beside them, those that
 # changed (needs graphviz); with --check only tells which would be made, or are shown by no page.
 #
 # The look is here, so a .dot file says only what is special. Fills: #eaf1f8 where tasks are or
 # threads run, #fdf5d9 what is waited for, #e6f2e3 an end, #f9e3e0 trouble, #eeeeee what is around it.
 set -eu
-cd "$(dirname "$0")/../docs/design/pictures"
+cd "$(dirname "$0")/../src/pictures"
 
 font=Helvetica,Arial,sans-serif
 look="-Gbgcolor=white -Gpad=0.15 -Granksep=0.35 -Gnodesep=0.3 -Gfontname=$font -Gfontsize=11 -Gfontcolor=#222222
@@ -38,14 +38,14 @@ make() {
 bad=0
 # complain FILE: WHAT
 complain() {
-    echo "docs/design/pictures/$1" >&2
+    echo "src/pictures/$1" >&2
     bad=1
 }
 
 for file in *.dot; do
     name=${file%.dot}
     if [ "${1-}" = --check ]; then
-        grep -q "pictures/$name\.svg" ../*.md || complain "$name.svg: no page shows it"
+        grep -q "pictures/$name\.svg" ../*.md ../*/*.md || complain "$name.svg: no page shows it"
     fi
     grep -qxF -e "$(mark "$name")" "$name.svg" 2>/dev/null && continue
     if [ "${1-}" = --check ]; then
