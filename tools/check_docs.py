@@ -34,6 +34,7 @@ NAME = re.compile(r"(?<![\w-])(?:rota|ROTA)_[A-Za-z]\w*")
 INNER_NAME = re.compile(r"(?:\w+\.|\.)?([a-z]\w*_\w+)(?:\(\)| = .*)?")  # in quotes; also a field
 OPTION = re.compile(r"-D(ROTA_\w+)")
 FOLDERS = ("bench", "cmake", "debian", "docs", "examples", "include", "src", "tests", "tools", "tour")
+INTERNAL = re.compile(r"\brota__\w+|\bsrc/\w+/\w+\.[ch]\b")  # for pages in src/: a rename changes nothing else
 FILE = re.compile(r"(?<![\w/.-])(?:" + "|".join(FOLDERS) + r")/[\w./-]*\w(?![\w<*])")
 LONGEST_EXAMPLE = 80  # lines
 NOT_IN_HEADERS = {"ROTA_SEED", "ROTA_TEST_PUBLIC"}  # of the tests
@@ -80,6 +81,11 @@ def check_names(path, text, known):
     missing |= set(OPTION.findall(text)) - known.options
     missing |= {name for words in quoted for name in FILE.findall(words) if not known.is_file(name)}
     return [f"{path}: there is no {name}" for name in sorted(missing)]
+
+
+def check_internals(root, path, text):
+    found = set() if path.is_relative_to(root / "src") else set(INTERNAL.findall(text))
+    return [f"{path}: only pages in src/ name {name}" for name in sorted(found)]
 
 
 def anchors_of(text):
@@ -198,6 +204,7 @@ def check(root, library):
     for path in documents(root):
         text = path.read_text()
         complaints += check_names(path, text, known) + check_links(path, text)
+        complaints += check_internals(root, path, text)
         complaints += check_fences(path, text) + check_quotes(root, path, text)
         if library is not None:
             complaints += check_code(root, library, path, text)
@@ -218,6 +225,8 @@ PLANTED = [
     ("README.md", "build with `-DROTA_NOTHING=ON`", "there is no ROTA_NOTHING"),
     ("README.md", "run `sh tools/nothing.sh`", "there is no tools/nothing.sh"),
     ("src/README.md", "call `rota__nothing`", "there is no rota__nothing"),
+    ("README.md", "rota__nothing does it", "only pages in src/ name rota__nothing"),
+    ("docs/page.md", "see src/pool/worker.c", "only pages in src/ name src/pool/worker.c"),
     ("README.md", "see [that](nowhere.md)", "leads nowhere"),
     ("README.md", "see [that](#nowhere)", "leads nowhere"),
     ("README.md", "see [that](examples/README.md#nowhere)", "leads nowhere"),
