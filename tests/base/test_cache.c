@@ -2,7 +2,7 @@
 /*
  * Blocks for tasks and futures: whole, aligned, used again, and given back in the end. In builds
  * without the cache (ROTA_NO_TASK_CACHE) every block is an allocation; what holds for both is
- * tested in both. cache.C1 to cache.C3 are stated in base/cache.c.
+ * tested in both: cache.C1 to cache.C3.
  */
 #include "rota_test_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parking: the permit of a thread, and waiters, which are threads in somebody's list. park.K1 to
- * park.K3 are stated in base/park.h.
+ * Parking: the permit of a thread, and waiters, which are threads in somebody's list: park.K1
+ * to park.K3.
  */
 #include "rota_test_internal.h"
 

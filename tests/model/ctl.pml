@@ -56,7 +56,7 @@ inline try_terminate()
 #define REJECTED 1
 #define FAILED   2
 
-/* rota__worker_add: counted in by one step, then made, or not. */
+/* A worker is counted in by one step, and then its thread is made, or not. */
 inline worker_add(answer)
 {
     if
@@ -73,7 +73,7 @@ inline worker_add(answer)
     fi
 }
 
-/* rota__pool_rescue: runs what is queued, as long as there is nobody else and nobody can be made. */
+/* pool.P8: runs what is queued, as long as there is nobody else and nobody can be made. */
 inline rescue(answer, may_wait)
 {
     rescuers++;

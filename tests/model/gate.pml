@@ -75,7 +75,7 @@ proctype taker(byte me)
 
 again:
     woken[me] = false;
-    atomic { /* rota__gate_wait */
+    atomic { /* waits */
         walked_in = OPENS <= now;
         if
         :: walked_in ->
@@ -137,7 +137,7 @@ try:
     if
     :: !has_one -> goto again
     :: has_one && BUG != 4 ->
-       atomic { /* rota__gate_leave */
+       atomic { /* has an element, and leaves */
            if
            :: state[me] == CALLED -> resign(); call_successor(next)
            :: else -> state[me] = OUT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index of elements by address, against an array. index.X1 is stated in queue/index.h.
+ * The index of elements by address, against an array: index.X1.
  */
 #include "rota_test_internal.h"
 

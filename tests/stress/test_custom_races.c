@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads enter an executor of one's own, and leave it, while another shuts it down. The numbers
- * are those of custom.c.
+ * Threads enter an executor of one's own, and leave it, while another shuts it down.
  */
 #include "executors.h"
 #include "rota_test_race.h"
