@@ -10,7 +10,8 @@ conformance.py --self-test         plants one offence of each kind and looks whe
 tests/conformance/clauses.txt lists the clauses, tests/conformance/errors.txt the codes that each
 public call may return. A test cites clauses in the comment above it, in one inside of it, or in the
 heading of its section: POOL-09, or POOL-17 to POOL-19. What a helper function or a table cites is
-cited by the tests of its file that use it. A test proves a code where it compares the call with it,
+cited by the tests of its file that use it. A case of tests/host/run cites them in the comment above its
+function. A test proves a code where it compares the call with it,
 
     assert_status(rota_execute(pool, work, NULL), ROTA_EREJECTED);
 
@@ -32,6 +33,8 @@ UNIT = re.compile(r"(?P<above>^/\*(?:(?!\*/).)*\*/\n)?^(?P<head>[A-Za-z_][^;{}#]
 NAME = re.compile(r"^(?:EXPLORE\w*|CONTRACT|\w*TEST|TEST_WITH)\((?:.*, )?(?P<test>\w+)\)$"
                   r"|(?P<table>\w+)(?:\[\w*\])* =$|(?P<function>\w+)\(")
 CITATION = re.compile(r"\b([A-Z]+)-(\d\d)(?: to \1-(\d\d))?\b")
+HOST_CASE = re.compile(r"^(?P<above>(?:#.*\n)*)case_(?P<name>\w+)\(\) \{", re.MULTILINE)
+HOST_CASES = re.compile(r"^cases=\(([^)]*)\)", re.MULTILINE)
 CALL = re.compile(r"\b(rota_\w+)\(")
 COMPARED = re.compile(r"\s*(?:,|==)\s*ROTA_(E[A-Z]+)\b")
 CLAIM = re.compile(r"ROTA_(E[A-Z]+)\s+from[\s*]+(rota_\w+(?:,[\s*]+rota_\w+)*)")
@@ -48,6 +51,12 @@ def after_call(code, start):
         if depth == 0:
             return start + match.end()
     return len(code)
+
+
+def cited(comment):
+    for family, first, last in CITATION.findall(comment):
+        for number in range(int(first), int(last or first) + 1):
+            yield f"{family}-{number:02}"
 
 
 class Unit:
@@ -69,9 +78,7 @@ class Unit:
                 self.proofs.add((call[1], compared[1]))
 
     def read_comment(self, comment):
-        for family, first, last in CITATION.findall(comment):
-            numbers = range(int(first), int(last or first) + 1)
-            self.clauses.update(f"{family}-{number:02}" for number in numbers)
+        self.clauses.update(cited(comment))
         for code, calls in CLAIM.findall(comment):
             self.proofs.update((call, code) for call in re.findall(r"rota_\w+", calls))
 
@@ -107,6 +114,15 @@ def read_tests(text):
                    set().union(*(part.proofs for part in parts)))
 
 
+def read_cases(text):
+    """The cases that tests/host/run runs, as read_tests gives tests."""
+    run = HOST_CASES.search(text)[1].split()
+    for match in HOST_CASE.finditer(text):
+        name = match["name"].replace("_", "-")
+        if name in run:
+            yield name, set(cited(match["above"])), set()
+
+
 # -- The lists, and both together ----------------------------------------------------------------
 
 def read_list(path):
@@ -128,12 +144,16 @@ class Conformance:
         self.errors = {call: codes.split() for call, codes in read_list(lists / "errors.txt")}
         self.clause_tests, self.code_tests = defaultdict(list), defaultdict(list)
         for path in sorted((self.root / "tests").rglob("*.c")):
-            file = path.relative_to(self.root / "tests").as_posix()
-            for test, clauses, proofs in read_tests(path.read_text(encoding="utf-8")):
-                for clause in clauses:
-                    self.clause_tests[clause].append((file, test))
-                for proof in proofs:
-                    self.code_tests[proof].append((file, test))
+            self.add(path, read_tests)
+        self.add(self.root / "tests/host/run", read_cases)
+
+    def add(self, path, tests_of):
+        file = path.relative_to(self.root / "tests").as_posix()
+        for test, clauses, proofs in tests_of(path.read_text(encoding="utf-8")):
+            for clause in clauses:
+                self.clause_tests[clause].append((file, test))
+            for proof in proofs:
+                self.code_tests[proof].append((file, test))
 
     def is_offered(self, clause):
         return not self.clauses[clause].startswith("not offered:")
@@ -188,7 +208,7 @@ def show(conformance):
 def files_of(tests):
     """Links that are named as CTest names the tests, if they lie in a file docs/x.md."""
     files = sorted({file for file, _ in tests})
-    names = [re.sub(r"/(?:test_)?(\w+)\.c$", r".\1", file) for file in files]
+    names = [re.sub(r"/(?:test_)?(\w+)(?:\.c)?$", r".\1", file) for file in files]
     return ", ".join(f"[{name}](../tests/{file})" for name, file in zip(names, files))
 
 
@@ -221,9 +241,9 @@ CLEAN = {
     "include/rota/a.h": "/* int rota_old(void); */\nint rota_a(int n);\nint rota_b(void);\n"
                         "int rota_code(void);\nvoid rota_c(void);\n",
     "tests/conformance/clauses.txt": "# comment\nA-01 one\nA-02 two\nA-03 three\nA-04 four\n"
-                                     "A-05 five\nA-06 not offered: six\nA-08 eight\nA-10 ten\n",
+                                     "A-05 five\nA-06 not offered: six\nA-07 seven\nA-08 eight\nA-10 ten\n",
     "tests/conformance/errors.txt": "rota_a EINVAL EBUSY\nrota_b EFULL ...\nrota_code -\n",
-    "tests/a/test_a.c": "/* A-09: the head of a file cites nothing */\n\n"
+    "tests/a/test_a.c": "/* A-07: the head of a file is no test */\n\n"
                         "/* -- Helpers: A-06, A-05 --- */\n\n/* -- Others --- */\n\n"
                         "/* A-01 */\nvoid help(void)\n{\n    call(A); /* A-02, Z-07 */\n}\n\n"
                         "/* A-03 to A-04, ROTA_EFULL from\n * rota_c, rota_b. */\n"
@@ -235,10 +255,16 @@ CLEAN = {
     "tests/b.c": "/* -- Last: A-05 --- */\n\n"
                  "EXPLORE(two)\n{\n    assert_status(rota_a(1),\n  ROTA_EBUSY);\n}\n",
     "tests/c.c": "/* A-08 */\nTEST(three)\n{\n}\n\n/* A-10 */\nCONTRACT(X | Y,\n    four)\n{\n}\n",
+    "tests/host/run": "cases=(one-cpu\n    idle)\n\n# A-01\n\n"
+                      "# A-07: slower,\n# but right.\ncase_one_cpu() { true; }\n\n"
+                      "case_idle() {\n    true # A-02\n}\n",
 }
 PLANTED = [
     ("tests/b.c", "A-05", "A-04", "A-05 has no test: five"),
-    ("tests/b.c", "A-05 ", "A-05, A-07 ", "b.c: two cites A-07, which does not exist"),
+    ("tests/b.c", "A-05 ", "A-05, A-09 ", "b.c: two cites A-09, which does not exist"),
+    ("tests/host/run", "# A-07", "# A-01", "A-07 has no test: seven"),
+    ("tests/host/run", "but right.\n", "but right.\n\n", "A-07 has no test: seven"),
+    ("tests/host/run", "(one-cpu", "(two-cpus", "A-07 has no test: seven"),
     ("tests/a/test_a.c", "help(table[0])", "help(0)", "A-03 has no test"),
     ("tests/a/test_a.c", "run(one)", "run(two)", "A-01 has no test"),
     ("tests/c.c", "TEST(three)", "int three(void **state)", "A-08 has no test"),
