@@ -11,7 +11,8 @@ tests/conformance/clauses.txt lists the clauses, tests/conformance/errors.txt th
 public call may return. A test cites clauses in the comment above it, in one inside of it, or in the
 heading of its section: POOL-09, or POOL-17 to POOL-19. What a helper function or a table cites is
 cited by the tests of its file that use it. A case of tests/host/run cites them in the comment above its
-function. A test proves a code where it compares the call with it,
+function. Whatever looks like a clause in a comment of src/, include/ or tests/ must be one. A test proves
+a code where it compares the call with it,
 
     assert_status(rota_execute(pool, work, NULL), ROTA_EREJECTED);
 
@@ -32,7 +33,8 @@ UNIT = re.compile(r"(?P<above>^/\*(?:(?!\*/).)*\*/\n)?^(?P<head>[A-Za-z_][^;{}#]
 # TEST(name), TEST_WITH(fixture, name), WORKER_TEST(name), CONTRACT(needs, name), EXPLORE(name)
 NAME = re.compile(r"^(?:EXPLORE\w*|CONTRACT|\w*TEST|TEST_WITH)\((?:.*, )?(?P<test>\w+)\)$"
                   r"|(?P<table>\w+)(?:\[\w*\])* =$|(?P<function>\w+)\(")
-CITATION = re.compile(r"\b([A-Z]+)-(\d\d)(?: to \1-(\d\d))?\b")
+CITATION = re.compile(r"\b([A-Z][A-Z0-9]*)-(\d\d)(?: to \1-(\d\d))?\b")
+HOST_COMMENT = re.compile(r"#.*")
 HOST_CASE = re.compile(r"^(?P<above>(?:#.*\n)*)case_(?P<name>\w+)\(\) \{", re.MULTILINE)
 HOST_CASES = re.compile(r"^cases=\(([^)]*)\)", re.MULTILINE)
 CALL = re.compile(r"\b(rota_\w+)\(")
@@ -143,9 +145,10 @@ class Conformance:
         self.clauses = dict(read_list(lists / "clauses.txt"))
         self.errors = {call: codes.split() for call, codes in read_list(lists / "errors.txt")}
         self.clause_tests, self.code_tests = defaultdict(list), defaultdict(list)
+        self.host = self.root / "tests/host/run"
         for path in sorted((self.root / "tests").rglob("*.c")):
             self.add(path, read_tests)
-        self.add(self.root / "tests/host/run", read_cases)
+        self.add(self.host, read_cases)
 
     def add(self, path, tests_of):
         file = path.relative_to(self.root / "tests").as_posix()
@@ -159,17 +162,23 @@ class Conformance:
         return not self.clauses[clause].startswith("not offered:")
 
     def complaints(self):
-        return [*self.of_clauses(), *self.of_calls(), *self.of_codes()]
+        return [*self.of_clauses(), *self.of_citations(), *self.of_calls(), *self.of_codes()]
 
     def of_clauses(self):
-        families = {clause.split("-")[0] for clause in self.clauses}
         for clause, what in self.clauses.items():
             if self.is_offered(clause) and not self.clause_tests[clause]:
                 yield f"{clause} has no test: {what}"
-        for clause, tests in sorted(self.clause_tests.items()):
-            if clause.split("-")[0] in families and clause not in self.clauses:
-                file, test = tests[0]
-                yield f"{file}: {test} cites {clause}, which does not exist"
+
+    def of_citations(self):
+        sources = [path for folder in ("include", "src", "tests")
+                   for path in (self.root / folder).rglob("*.[ch]")]
+        comments = {path: COMMENT for path in sorted(sources)} | {self.host: HOST_COMMENT}
+        for path, comment in comments.items():
+            texts = comment.findall(path.read_text(encoding="utf-8"))
+            clauses = {clause for text in texts for clause in cited(text)}
+            for clause in sorted(clauses - self.clauses.keys()):
+                file = path.relative_to(self.root).as_posix()
+                yield f"{file}: cites {clause}, which is not in clauses.txt"
 
     def of_calls(self):
         headers = [path.read_text(encoding="utf-8")
@@ -245,7 +254,7 @@ CLEAN = {
     "tests/conformance/errors.txt": "rota_a EINVAL EBUSY\nrota_b EFULL ...\nrota_code -\n",
     "tests/a/test_a.c": "/* A-07: the head of a file is no test */\n\n"
                         "/* -- Helpers: A-06, A-05 --- */\n\n/* -- Others --- */\n\n"
-                        "/* A-01 */\nvoid help(void)\n{\n    call(A); /* A-02, Z-07 */\n}\n\n"
+                        "/* A-01 */\nvoid help(void)\n{\n    call(A); /* A-02, UTF-8 */\n}\n\n"
                         "/* A-03 to A-04, ROTA_EFULL from\n * rota_c, rota_b. */\n"
                         "static const int table[] = {\n    1,\n};\n\n"
                         "static void one(void)\n{\n    help(table[0]);\n"
@@ -261,7 +270,11 @@ CLEAN = {
 }
 PLANTED = [
     ("tests/b.c", "A-05", "A-04", "A-05 has no test: five"),
-    ("tests/b.c", "A-05 ", "A-05, A-09 ", "b.c: two cites A-09, which does not exist"),
+    ("tests/b.c", "A-05 ", "A-05, A-09 ", "tests/b.c: cites A-09, which is not in clauses.txt"),
+    ("tests/b.c", "A-05 ", "A-05, TP8-36 ", "tests/b.c: cites TP8-36, which"),
+    ("tests/a/test_a.c", "to A-04", "to A-09", "tests/a/test_a.c: cites A-09, which"),
+    ("include/rota/a.h", "int rota_old", "A-09: int rota_old", "include/rota/a.h: cites A-09, which"),
+    ("tests/host/run", "A-02", "A-09", "tests/host/run: cites A-09, which"),
     ("tests/host/run", "# A-07", "# A-01", "A-07 has no test: seven"),
     ("tests/host/run", "but right.\n", "but right.\n\n", "A-07 has no test: seven"),
     ("tests/host/run", "(one-cpu", "(two-cpus", "A-07 has no test: seven"),

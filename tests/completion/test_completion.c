@@ -65,7 +65,7 @@ static void is_empty(struct service *service)
 
 /* -- Out comes what went in --------------------------------------------------------------- */
 
-/* ECS-02 to ECS-04, ECT-05, ECT-06 */
+/* ECS-02 to ECS-04 */
 TEST(tasks_come_out_in_the_order_in_which_they_end)
 {
     rota_future *futures[3];
@@ -88,7 +88,7 @@ TEST(tasks_come_out_in_the_order_in_which_they_end)
     assert_int_equal(service.probe.frees, 3);
 }
 
-/* ECS-02, ECT-09 */
+/* ECS-02 */
 TEST(a_task_comes_out_once_however_it_ended)
 {
     rota_future *futures[4];
@@ -114,7 +114,7 @@ TEST(a_task_comes_out_once_however_it_ended)
     service_free(&service);
 }
 
-/* ECT-09: two good ones and four that fail, each with its own code. */
+/* ECS-02, ECS-04: two good ones and four that fail, each with its own code. */
 TEST(good_and_bad_ones_come_out_as_they_ended)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
@@ -141,7 +141,7 @@ TEST(good_and_bad_ones_come_out_as_they_ended)
     assert_int_equal(probes[0].frees + probes[3].frees, 2);
 }
 
-/* ECS-07: the reference is the taker's. */
+/* ECS-07, ECS-04: the reference is the taker's. */
 TEST(who_takes_a_task_that_nobody_holds_has_it_alone)
 {
     rota_future *taken;
@@ -241,7 +241,7 @@ TEST(a_task_that_the_policy_discards_comes_out_cancelled)
     assert_ok(rota_close(pool));
 }
 
-/* ECS-01, ECT-01, ECT-03, GEN-02 */
+/* ECS-01, GEN-02, ECS-05 */
 TEST(nothing_is_made_or_taken_of_null)
 {
     rota_completion *none = NULL;
@@ -303,7 +303,7 @@ static void taker_ends(struct taker *taker, int status)
         assert_ptr_equal(taker->taken, TEST_UNTOUCHED);
 }
 
-/* ECS-03, ECT-04 */
+/* ECS-03 */
 TEST(each_that_ends_wakes_one_who_waits)
 {
     struct taker takers[3];
@@ -435,7 +435,7 @@ TEST(an_interrupt_comes_before_a_look)
     service_free(&service);
 }
 
-/* ECT-07, ECS-03, GEN-04, GEN-06 */
+/* ECS-03, GEN-04, GEN-06 */
 TEST(a_timed_poll_is_not_early)
 {
     static const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(2)};
@@ -480,7 +480,7 @@ static void submit_solvers(rota_completion *done, struct solver *solvers, rota_f
                                          futures != NULL ? &futures[i] : NULL));
 }
 
-/* EC9-01 */
+/* ECS-02, ECS-04 */
 TEST(all_results_can_be_collected)
 {
     struct solver solvers[] = {{.value = 1}, {0}, {.value = 2}, {0}, {.value = 4}};
@@ -503,7 +503,7 @@ TEST(all_results_can_be_collected)
     assert_ok(rota_close(pool));
 }
 
-/* EC9-02 */
+/* ECS-02, ECS-03 */
 TEST(the_first_result_can_be_taken_and_the_rest_cancelled)
 {
     test_gate gate;
@@ -548,7 +548,7 @@ static void submit_many(void *arg)
         test_check(rota_completion_submit(done, &(rota_call){.fn = do_nothing}, NULL) == ROTA_OK);
 }
 
-/* REC-01 */
+/* ECS-02 */
 TEST(as_many_come_out_as_went_in)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});

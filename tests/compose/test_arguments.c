@@ -73,7 +73,7 @@ TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
 #define refused(call) assert_status(call, ROTA_EINVAL)
 
 /*
- * COMP-28, GEN-02; CFT-83: ROTA_EINVAL from rota_then, rota_chain, rota_handle, rota_handle_chain,
+ * COMP-28, GEN-02: ROTA_EINVAL from rota_then, rota_chain, rota_handle, rota_handle_chain,
  * rota_recover, rota_when_done, rota_copy.
  */
 TEST(steps_need_a_source_a_function_and_an_out)
@@ -99,7 +99,7 @@ TEST(steps_need_a_source_a_function_and_an_out)
     refused(rota_copy(source, NULL));
 }
 
-/* COMP-28; CFT-83: ROTA_EINVAL from rota_both, rota_either. */
+/* COMP-28: ROTA_EINVAL from rota_both, rota_either. */
 TEST(both_and_either_need_two_sources)
 {
     refused(rota_both(NULL, source, NULL, on_both, NULL, &out));
@@ -112,7 +112,7 @@ TEST(both_and_either_need_two_sources)
     refused(rota_either(source, source, NULL, on_value, NULL, NULL));
 }
 
-/* COMP-28; CFT-83: each of several must be there. ROTA_EINVAL from rota_all_of, rota_any_of. */
+/* COMP-28: each of several must be there. ROTA_EINVAL from rota_all_of, rota_any_of. */
 TEST(several_need_each_of_them)
 {
     rota_future *with_a_gap[] = {source, source, NULL};

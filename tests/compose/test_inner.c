@@ -67,7 +67,7 @@ static void end_inner(bool is_handle, test_ending ending, bool is_done_before)
     rota_future_unref(source);
 }
 
-/* COMP-12, COMP-13; CFT-65, 71, 73, RCF-08, RCF-09: in every way, before the step and after. */
+/* COMP-12, COMP-13: in every way, before the step and after. */
 TEST(it_ends_as_the_inner_one)
 {
     for (int ending = 0; ending < TEST_ENDINGS; ending++) {
@@ -128,12 +128,13 @@ static void *failing_task(void *arg)
     return rota_fail(TEST_CODE);
 }
 
-/* RCF-09: an inner task that fails on another thread, and a when_done that sees the same. */
+/* An inner task that fails on another thread, and a when_done that sees the same. */
 static void count_failure(rota_future *future, void *arg)
 {
     calls += rota_future_error(future) == TEST_CODE;
 }
 
+/* COMP-12, COMP-14 */
 TEST(a_failure_of_the_inner_one_is_seen_behind_it)
 {
     rota_future *source = test_done(TEST_SUCCEEDS, NULL);
@@ -173,8 +174,10 @@ static rota_future *fail_and_give(void *source_value, void *inner)
     return inner;
 }
 
-/* CFT-67: a step that says that it has failed has failed, whatever it gives: nothing, a future that
-   is done in any way, or one that is not. */
+/*
+ * COMP-07, GEN-17: a step that says that it has failed has failed, whatever it gives: nothing, a
+ * future that is done in any way, or one that is not.
+ */
 TEST(a_step_that_fails_has_failed)
 {
     for (int i = 0; i < 2 + TEST_ENDINGS; i++) {

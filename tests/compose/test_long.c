@@ -267,7 +267,7 @@ static int link_mixed(rota_future *last, rota_future **next)
     }
 }
 
-/* CFT-100: the tail is the head and the number of links, with dead ends beside. */
+/* COMP-24: the tail is the head and the number of links, with dead ends beside. */
 TEST(mixed_links_are_counted)
 {
     rota_future *source = test_promise();

@@ -116,9 +116,10 @@ static void try_both(const struct both_case *c)
     end(sources, 2, out);
 }
 
-/* COMP-10; CFT-41, 43, 45, 46, 49 to 51: however they end, in either order, registered at three
-   moments: nothing before both are done; a call with both values, or the end of the first, in
-   their order, that did not succeed. */
+/*
+ * COMP-10: however they end, in either order, registered at three moments: nothing before both are
+ * done; a call with both values, or the end of the first, in their order, that did not succeed.
+ */
 TEST(both_waits_for_both)
 {
     for (int i = 0; i < TEST_ENDINGS * TEST_ENDINGS * 2 * 3; i++) {
@@ -129,7 +130,7 @@ TEST(both_waits_for_both)
     }
 }
 
-/* CFT-44, 48 */
+/* COMP-07, COMP-10 */
 TEST(both_can_fail_itself)
 {
     rota_future *sources[2];
@@ -169,8 +170,10 @@ static void try_either(test_ending first_ends, test_ending second_ends, int firs
     end(sources, 2, outs[0]);
 }
 
-/* COMP-11; CFT-53, 55, 57 to 59, 61, 62: it follows the first that ends, and is done with it; what
-   becomes of the other changes nothing. */
+/*
+ * COMP-11: it follows the first that ends, and is done with it; what becomes of the other changes
+ * nothing.
+ */
 TEST(either_follows_the_first)
 {
     for (int i = 0; i < TEST_ENDINGS * TEST_ENDINGS * 2; i++)
@@ -178,7 +181,7 @@ TEST(either_follows_the_first)
                    i / (TEST_ENDINGS * TEST_ENDINGS));
 }
 
-/* CFT-56, 64 */
+/* COMP-07, COMP-11 */
 TEST(either_can_fail_itself)
 {
     rota_future *sources[2];
@@ -220,7 +223,7 @@ TEST(an_executor_runs_both_and_either)
     assert_ok(rota_close(executor));
 }
 
-/* COMP-09; CFT-84: refused when they are to run, not before. */
+/* COMP-09: refused when they are to run, not before. */
 TEST(a_refusal_fails_both_and_either)
 {
     rota_executor *executor;
@@ -268,7 +271,7 @@ TEST(both_can_be_ended_in_a_queue)
 
 /* -- All of them -------------------------------------------------------------------------- */
 
-/* COMP-16; CFT-74 */
+/* COMP-16 */
 TEST(all_of_none_is_done)
 {
     rota_future *out = new_all(NULL, 0);
@@ -295,7 +298,7 @@ static void try_all(int count, bool backwards)
     end(sources, count, out);
 }
 
-/* COMP-16; CFT-75, 76, RCF-04 */
+/* COMP-16 */
 TEST(all_of_many_is_done_with_the_last)
 {
     for (int count = 1; count <= MANY; count++) {
@@ -327,7 +330,7 @@ TEST(all_of_ends_as_the_first_that_did_not_succeed)
 
 /* -- Any of them -------------------------------------------------------------------------- */
 
-/* COMP-17; CFT-78 */
+/* COMP-17 */
 TEST(any_of_none_never_ends_by_itself)
 {
     rota_future *out = new_any(NULL, 0);
@@ -363,7 +366,7 @@ static void try_any(int count, int first, test_ending ending)
     end(sources, count, out);
 }
 
-/* COMP-17; CFT-79, 81, 82, RCF-04: the first that ends, however it does, and leaves the others. */
+/* COMP-17: the first that ends, however it does, and leaves the others. */
 TEST(any_of_many_follows_the_first)
 {
     for (int count = 1; count <= MANY; count++) {

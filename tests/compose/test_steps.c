@@ -176,8 +176,7 @@ static void follow_here(const test_form *form, test_ending ending, bool is_late)
     rota_future_unref(source);
 }
 
-/* COMP-06, COMP-07, COMP-12 to COMP-15, COMP-22; CFT-10, 11, 13 to 15, 18, 19, 29, 30, 33 to 35,
-   37, 39, 65, 66, 68, 70, 71, 88, 89, RCF-03: each form, each end, before and after it. */
+/* COMP-06, COMP-07, COMP-12 to COMP-15, COMP-22: each form, each end, before and after it. */
 TEST(each_form_follows_each_end)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -188,7 +187,7 @@ TEST(each_form_follows_each_end)
     }
 }
 
-/* COMP-01, CFT-02: NULL is a value, and is given and passed on as any other. */
+/* COMP-01: NULL is a value, and is given and passed on as any other. */
 TEST(null_is_a_value)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -226,8 +225,10 @@ static void fail_the_step(const test_form *form, test_ending ending, bool is_lat
     rota_future_unref(source);
 }
 
-/* COMP-07, COMP-14, COMP-15; CFT-16, 21, 22, 32, 40, 56, 67: a step that fails leaves its source
-   as it is; only a when_done after a source that did not succeed ends as that. */
+/*
+ * COMP-07, COMP-14, COMP-15: a step that fails leaves its source as it is; only a when_done after a
+ * source that did not succeed ends as that.
+ */
 TEST(a_step_that_fails_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -292,7 +293,7 @@ static void follow_there(const test_form *form, test_ending ending, bool is_late
     assert_ok(rota_close(executor));
 }
 
-/* COMP-08; CFT-106, 107, RCF-03: where there is a step, and only there, the executor is used. */
+/* COMP-08: where there is a step, and only there, the executor is used. */
 TEST(each_form_goes_through_its_executor)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -325,7 +326,7 @@ static void fail_there(const test_form *form, test_ending ending)
     assert_ok(rota_close(executor));
 }
 
-/* COMP-07, COMP-08; CFT-106, 107: a step that fails on an executor is as one that fails here. */
+/* COMP-07, COMP-08: a step that fails on an executor is as one that fails here. */
 TEST(a_step_that_fails_there_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -378,8 +379,10 @@ static void follow_refused(const test_form *form, test_ending ending, bool is_la
     assert_ok(rota_close(refuser));
 }
 
-/* COMP-09; CFT-84: the executor is asked once, when the step is to run; what follows has failed
-   with its status, and the calls have succeeded. A when_done is called all the same. */
+/*
+ * COMP-09: the executor is asked once, when the step is to run; what follows has failed with its
+ * status, and the calls have succeeded. A when_done is called all the same.
+ */
 TEST(a_refused_step_fails_what_follows)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -433,8 +436,10 @@ static void end_before_its_source(const test_form *form, test_ending ending)
     assert_ok(rota_close(refuser));
 }
 
-/* COMP-02, COMP-18, COMP-26, RCF-02: it keeps the end it was given, withdraws at once, and neither
-   its step nor its executor is used. */
+/*
+ * COMP-02, COMP-18, COMP-26: it keeps the end it was given, withdraws at once, and neither its step
+ * nor its executor is used.
+ */
 TEST(what_was_ended_by_hand_stays_so)
 {
     for (int i = 0; i < FORMS; i++) {
@@ -535,7 +540,7 @@ TEST(a_when_done_needs_no_out)
 
 /* -- Looking ------------------------------------------------------------------------------ */
 
-/* COMP-23; CFT-07 */
+/* COMP-23 */
 TEST(dependents_are_counted)
 {
     rota_future *source = test_promise();

@@ -100,7 +100,7 @@ TEST(a_source_may_end_while_its_timeout_is_made)
 
 /* -- Timeouts ----------------------------------------------------------------------------- */
 
-/* COMP-19; CFT-95: it ends when its time has come, not before, and the source goes on. */
+/* COMP-19: it ends when its time has come, not before, and the source goes on. */
 TEST(it_ends_when_its_time_has_come)
 {
     for (int has_value = 0; has_value < 2; has_value++) {
@@ -119,7 +119,7 @@ TEST(it_ends_when_its_time_has_come)
     }
 }
 
-/* COMP-19; CFT-96, 98: a source that ends first takes the timer along. */
+/* COMP-19: a source that ends first takes the timer along. */
 TEST(its_source_takes_the_timer_along)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
@@ -150,7 +150,7 @@ TEST(another_end_takes_the_timer_along)
     }
 }
 
-/* COMP-19; CFT-96, 98: a source that is done needs no timer. */
+/* COMP-19: a source that is done needs no timer. */
 TEST(a_source_that_is_done_needs_no_timer)
 {
     for (int i = 0; i < 2 * TEST_ENDINGS; i++) {
@@ -300,7 +300,7 @@ static void arrive(void)
     rota_future_unref(way.future);
 }
 
-/* COMP-20; CFT-99: the task is passed on when its time has come, not before. */
+/* COMP-20: the task is passed on when its time has come, not before. */
 TEST(a_task_is_passed_on_later)
 {
     send(LATER);
@@ -316,8 +316,10 @@ TEST(a_task_is_passed_on_later)
     arrive();
 }
 
-/* COMP-20; CFT-99: a task on the way can be cancelled: it is not run, and leaves at once, with its
-   timer; nobody waits for it. */
+/*
+ * COMP-20: a task on the way can be cancelled: it is not run, and leaves at once, with its timer;
+ * nobody waits for it.
+ */
 TEST(a_task_on_the_way_can_be_cancelled)
 {
     send(LATER);

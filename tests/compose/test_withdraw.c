@@ -140,19 +140,19 @@ TEST_WITH(with_never, cancelled_timeouts_leave_nothing)
     stays_flat(timeout_round);
 }
 
-/* COMP-26; CFT-104 */
+/* COMP-26 */
 TEST_WITH(with_never, cancelled_all_of_leaves_nothing)
 {
     stays_flat(all_round);
 }
 
-/* COMP-26; CFT-102 */
+/* COMP-26 */
 TEST_WITH(with_never, either_leaves_the_other_source)
 {
     stays_flat(either_round);
 }
 
-/* COMP-26; CFT-103 */
+/* COMP-26 */
 TEST_WITH(with_never, any_of_leaves_the_other_sources)
 {
     stays_flat(any_round);

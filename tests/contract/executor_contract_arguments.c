@@ -78,7 +78,7 @@ static void assert_nothing_happened(contract *test)
     }
 }
 
-/* GEN-02, EXEC-04, AES-02, AES-08, AES-09, AES-13, AES-18 to 20, AES-23, AES-25: EINVAL. */
+/* GEN-02, EXEC-04: EINVAL. */
 CONTRACT(ANY_KIND, nothing_happens_without_an_argument)
 {
     contract *test = *state;
@@ -98,7 +98,7 @@ CONTRACT(ANY_KIND, a_missing_argument_comes_before_a_shutdown)
     assert_nothing_happened(test);
 }
 
-/* AES-14, AES-24, EXEC-04: no calls are no futures, with any time-out. */
+/* EXEC-04: no calls are no futures, with any time-out. */
 CONTRACT(ANY_KIND, invoke_all_of_nothing_is_nothing)
 {
     contract *test = *state;

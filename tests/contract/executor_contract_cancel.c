@@ -33,7 +33,7 @@ CONTRACT(QUEUES, a_queued_task_that_is_cancelled_never_runs)
     assert_int_equal(contract_bodies(test, 2), 0);
 }
 
-/* OWN-20, CON-02: nobody waits for it, nobody holds it, it is cancelled: discarded all the same. */
+/* OWN-20: nobody waits for it, nobody holds it, it is cancelled: discarded all the same. */
 CONTRACT(QUEUES, a_cancelled_task_that_nobody_holds_is_discarded)
 {
     contract *test = *state;
@@ -136,7 +136,7 @@ CONTRACT(IN_CALLER, a_task_does_not_see_the_interrupt_of_its_caller)
     assert_false(test->probes[0].interrupted);
 }
 
-/* AES-03, FUT-08, INT-05: whoever waits can be interrupted, and the task is none the wiser. */
+/* FUT-08, INT-05: whoever waits can be interrupted, and the task is none the wiser. */
 CONTRACT(ON_THREADS, a_getter_can_be_interrupted)
 {
     contract *test = *state;

@@ -24,7 +24,7 @@ static void assert_untouched(rota_future **futures, size_t n)
         assert_ptr_equal(futures[i], UNTOUCHED);
 }
 
-/* EXEC-05, AES-16, AES-17, AES-26, AES-27, RXX-01: one future each, in order; failures stop nothing. */
+/* EXEC-05: one future each, in order; failures stop nothing. */
 CONTRACT(ANY_KIND, futures_come_back_in_the_order_of_the_calls)
 {
     contract *test = *state;

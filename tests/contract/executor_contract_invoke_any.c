@@ -15,7 +15,7 @@ static int invoke_any(contract *test, rota_fn *fn, size_t n, rota_ns timeout, ro
     return rota_invoke_any(test->executor, calls, n, timeout, first);
 }
 
-/* AES-12, EXEC-09, EXEC-15: a success, done, whose result lives as long as the reference. */
+/* EXEC-09, EXEC-15: a success, done, whose result lives as long as the reference. */
 CONTRACT(ANY_KIND, one_of_many_successes_is_returned)
 {
     contract *test = *state;
@@ -66,7 +66,7 @@ static void *only_the_first_returns(void *arg)
     return probe_returns(arg);
 }
 
-/* RXX-02, EXEC-09: whoever began beside the winner is interrupted, the rest is discarded. */
+/* EXEC-09: whoever began beside the winner is interrupted, the rest is discarded. */
 CONTRACT(ANY_KIND, the_others_are_interrupted)
 {
     contract *test = *state;
@@ -91,7 +91,7 @@ CONTRACT(ANY_KIND, the_others_are_interrupted)
     assert_true(contract_all_interrupted(test, used));
 }
 
-/* EXEC-11, EXEC-12, EXEC-15, AES-21: if all fail, one that failed, long before the time is up. */
+/* EXEC-11, EXEC-12, EXEC-15: if all fail, one that failed, long before the time is up. */
 CONTRACT(ANY_KIND, if_all_fail_a_failure_is_returned)
 {
     contract *test = *state;

@@ -131,7 +131,7 @@ static void *shuts_down(void *arg)
     test_check(rota_execute(executor, probe_returns, self + 1) == ROTA_EREJECTED);
     test_check(rota_submit(executor, probe_returns, self + 1, &future) == ROTA_EREJECTED);
     test_check(future == UNTOUCHED);
-    test_check(rota_executor_free(executor) == ROTA_EBUSY); /* CON-09 */
+    test_check(rota_executor_free(executor) == ROTA_EBUSY);
     self->interrupted = rota_is_interrupted();
     return probe_returns(arg);
 }

@@ -96,7 +96,7 @@ static void get_cancelled(void *arg)
     test_check(rota_future_get(arg, NULL) == ROTA_ECANCELED);
 }
 
-/* OWN-08, CON-03: without a list all are discarded, and who waits for one is told. */
+/* OWN-08: without a list all are discarded, and who waits for one is told. */
 CONTRACT(QUEUES | STOPS, without_a_list_all_are_discarded)
 {
     contract *test = *state;

@@ -14,7 +14,7 @@ static void *returns_nothing(void *arg)
     return NULL;
 }
 
-/* EXEC-02, AES-01, AES-05, AES-06, FUT-27: what the body returns, NULL or not, is what get gives. */
+/* EXEC-02, FUT-27: what the body returns, NULL or not, is what get gives. */
 CONTRACT(ANY_KIND, what_a_task_returns_is_its_result)
 {
     contract *test = *state;
@@ -162,7 +162,7 @@ CONTRACT(ANY_KIND, tasks_of_many_threads_run_once_each)
     assert_int_equal(contract_bodies(test, PROBES), PROBES);
 }
 
-/* CON-01, OWN-02, OWN-06: letting go is no cancel; each result is freed once, nothing discarded. */
+/* OWN-02, OWN-06: letting go is no cancel; each result is freed once, nothing discarded. */
 CONTRACT(ANY_KIND, futures_may_be_let_go_of_at_once)
 {
     contract *test = *state;

@@ -72,7 +72,7 @@ CONTRACT(ANY_KIND, without_a_queue_nothing_happens)
     assert_false(rota_deque_remove_last(NULL, cell));
 }
 
-/* QUEUE-02, BQT-01 to BQT-03, LDT-03, LDT-20, LDT-36, LTT-30: at once, also when it is full. */
+/* QUEUE-02: at once, also when it is full. */
 CONTRACT(ANY_KIND, null_is_no_element)
 {
     contract *test = *state;
@@ -107,7 +107,7 @@ CONTRACT(ANY_KIND, what_is_removed_needs_a_place)
     }
 }
 
-/* QUEUE-02, ABT-34, LBT-35, LDT-74, PBT-32, DQT-33, SQT-23, LTT-42: not in it, empty or not. */
+/* QUEUE-02: not in it, empty or not. */
 CONTRACT(ANY_KIND, null_is_not_in_it)
 {
     contract *test = *state;
@@ -121,7 +121,7 @@ CONTRACT(ANY_KIND, null_is_not_in_it)
     }
 }
 
-/* QUEUE-10, BQT-04: to nowhere, or none at all. */
+/* QUEUE-10: to nowhere, or none at all. */
 CONTRACT(ANY_KIND, a_drain_without_a_place_moves_nothing)
 {
     contract *test = *state;
@@ -160,7 +160,7 @@ CONTRACT(ANY_KIND, a_new_queue_needs_a_place)
     assert_int_equal(test_memory_live(), live);
 }
 
-/* QUEUE-39: ENOTSUP whatever the timeout; an interrupt is left alone. */
+/* QUEUE-39, GEN-18: ENOTSUP whatever the timeout; an interrupt is left alone. */
 CONTRACT(NO_TRANSFER, only_a_transfer_queue_transfers)
 {
     contract *test = *state;
@@ -175,7 +175,7 @@ CONTRACT(NO_TRANSFER, only_a_transfer_queue_transfers)
     contract_holds(test, 0, count);
 }
 
-/* QUEUE-22, QUEUE-39: ENOTSUP, 0 or false, and the queue is as it was. */
+/* QUEUE-22, QUEUE-39, GEN-18: ENOTSUP, 0 or false, and the queue is as it was. */
 CONTRACT(NO_DEQUE, only_a_deque_has_a_back)
 {
     contract *test = *state;

@@ -33,7 +33,7 @@ static bool never_asked(void *element, void *ctx)
     test_die(__FILE__, __LINE__, "there was nothing to ask about");
 }
 
-/* ABT-01, LBT-01, LDT-16, PBT-01, DQT-01, SQT-01, LTT-01, ABT-25: nothing is in it, by any call. */
+/* QUEUE-16, QUEUE-40: nothing is in it, by any call. */
 CONTRACT(ANY_KIND, a_new_queue_is_empty)
 {
     contract *test = *state;
@@ -53,7 +53,7 @@ CONTRACT(ANY_KIND, a_new_queue_is_empty)
     assert_int_equal(rota_queue_waiting(test->queue), 0);
 }
 
-/* ABT-07, LBT-07, LDT-26, LDT-48, PBT-07, PBT-08, DQT-05, DQT-06, LTT-03: in every way. */
+/* QUEUE-16: in every way. */
 CONTRACT(HAS_ROOM, what_is_inserted_is_seen_at_once)
 {
     contract *test = *state;
@@ -79,7 +79,7 @@ static void assert_full(contract *test)
     assert_int_equal(rota_queue_room(test->queue), 0);
 }
 
-/* QUEUE-04, ABT-03, ABT-05, ABT-06, LBT-05, LBT-06, LDT-24, LDT-25, SQT-02, SQT-03: no more. */
+/* QUEUE-04 */
 CONTRACT(MAY_BE_FULL, what_is_full_takes_no_more)
 {
     contract *test = *state;
@@ -90,7 +90,7 @@ CONTRACT(MAY_BE_FULL, what_is_full_takes_no_more)
     contract_gives(test, 0, count);
 }
 
-/* QUEUE-04, ABT-03, ABT-04, LBT-03, LBT-04, LDT-18, LDT-19: each that leaves makes room for one. */
+/* QUEUE-04: each that leaves makes room for one. */
 CONTRACT(BOUNDED, each_that_leaves_makes_room_for_one)
 {
     contract *test = *state;
@@ -107,7 +107,7 @@ CONTRACT(BOUNDED, each_that_leaves_makes_room_for_one)
     }
 }
 
-/* QUEUE-04, ABT-04, LBT-04, LDT-01, LDT-02, LDT-19, PBT-04, PBT-05, DQT-02, DQT-03, LTT-02. */
+/* QUEUE-04 */
 CONTRACT(HAS_ROOM, size_and_room_are_exact)
 {
     contract *test = *state;
@@ -125,7 +125,7 @@ CONTRACT(HAS_ROOM, size_and_room_are_exact)
     }
 }
 
-/* QUEUE-04, QUEUE-39, PBT-06, PBT-10, DQT-04, DQT-08: in every way, and it always has room. */
+/* QUEUE-04, QUEUE-39: in every way, and it always has room. */
 CONTRACT(UNBOUNDED, without_a_bound_it_is_never_full)
 {
     contract *test = *state;

@@ -22,8 +22,7 @@ static void is_refused(contract *test, test_queue_call *call, void *element)
 }
 
 /*
- * INT-04, INT-05, BQT-09, BQT-11, RBQ-05, LTT-10, ABT-12, DQT-10, PBT-12: with any timeout.
- * ROTA_EINTERRUPTED from rota_queue_take, rota_queue_poll_timed.
+ * INT-04, INT-05: with any timeout. ROTA_EINTERRUPTED from rota_queue_take, rota_queue_poll_timed.
  */
 CONTRACT(ANY_KIND, an_interrupted_consumer_does_not_wait)
 {
@@ -35,10 +34,7 @@ CONTRACT(ANY_KIND, an_interrupted_consumer_does_not_wait)
     assert_int_equal(rota_queue_waiting(test->queue), 0);
 }
 
-/*
- * INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05:
- * ROTA_EINTERRUPTED from rota_queue_put, rota_queue_offer_timed.
- */
+/* INT-04, INT-05: ROTA_EINTERRUPTED from rota_queue_put, rota_queue_offer_timed. */
 CONTRACT(MAY_BE_FULL, an_interrupted_producer_does_not_wait)
 {
     contract *test = *state;
@@ -58,7 +54,7 @@ static void is_stopped(contract *test, test_queue_call *call, void *element)
     test_caller_ends(&caller, ROTA_EINTERRUPTED, element != NULL ? element : TEST_UNTOUCHED);
 }
 
-/* INT-04, INT-05, BQT-08, BQT-10, ABT-12, LBT-12, LDT-31, LDT-42, PBT-12, DQT-10, LTT-05, RBQ-05. */
+/* INT-04, INT-05 */
 CONTRACT(ANY_KIND, a_consumer_that_waits_can_be_interrupted)
 {
     contract *test = *state;
@@ -69,7 +65,7 @@ CONTRACT(ANY_KIND, a_consumer_that_waits_can_be_interrupted)
     assert_int_equal(rota_queue_waiting(test->queue), 0);
 }
 
-/* INT-04, INT-05, ABT-08, ABT-10, LBT-08, LBT-10, LDT-27, LDT-29, SQT-04, SQT-06, RBQ-05. */
+/* INT-04, INT-05 */
 CONTRACT(MAY_BE_FULL, a_producer_that_waits_can_be_interrupted)
 {
     contract *test = *state;

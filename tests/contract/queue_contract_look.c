@@ -8,7 +8,7 @@
 
 enum { MANY = TEST_QUEUE_CAPACITY };
 
-/* ABT-24, ABT-27, LBT-25, LBT-28, LDT-62, LDT-65, PBT-24, DQT-22, LTT-19, LTT-22, QUEUE-12. */
+/* QUEUE-12 */
 CONTRACT(HAS_ROOM, each_shows_every_element_once_and_in_order)
 {
     contract *test = *state;
@@ -21,7 +21,7 @@ CONTRACT(HAS_ROOM, each_shows_every_element_once_and_in_order)
     }
 }
 
-/* ABT-23, LBT-24, LDT-61, PBT-23, DQT-21, LTT-18: wherever the elements lie in it. */
+/* QUEUE-12: wherever the elements lie in it. */
 CONTRACT(HAS_ROOM, each_shows_them_also_after_many_others)
 {
     contract *test = *state;
@@ -49,7 +49,7 @@ static void never(void *element, void *ctx)
     test_die(__FILE__, __LINE__, "an empty queue has shown an element");
 }
 
-/* ABT-25, LBT-26, LDT-63, PBT-25, DQT-23, SQT-16, SQT-17, LTT-20: never, also not a second time. */
+/* QUEUE-12: never, also not a second time. */
 CONTRACT(ANY_KIND, an_empty_queue_shows_nothing)
 {
     contract *test = *state;

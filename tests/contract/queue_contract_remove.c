@@ -20,22 +20,19 @@ static void come_out_by(contract *test, test_queue_call *call, rota_ns timeout)
     contract_gives(test, 0, 0);
 }
 
-/* ABT-11, LBT-11, LDT-30, LDT-41, PBT-11, DQT-09, LTT-04. */
+/* QUEUE-40 */
 CONTRACT(HAS_ROOM, take_gives_them_in_order)
 {
     come_out_by(*state, test_take, 0);
 }
 
-/*
- * ABT-13, ABT-18, LBT-13, LBT-18, LDT-05, LDT-12, LDT-32, PBT-13, PBT-18, DQT-11, DQT-16, LTT-06,
- * LTT-12.
- */
+/* QUEUE-40 */
 CONTRACT(HAS_ROOM, poll_gives_them_in_order)
 {
     come_out_by(*state, test_poll, 0);
 }
 
-/* ABT-14, LBT-14, LDT-33, LDT-45, PBT-14, DQT-12, LTT-07, QUEUE-09: with any timeout. */
+/* QUEUE-09: with any timeout. */
 CONTRACT(HAS_ROOM, a_timed_poll_gives_them_in_order)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10), 1, 0, -1, INT64_MIN};
@@ -44,7 +41,7 @@ CONTRACT(HAS_ROOM, a_timed_poll_gives_them_in_order)
         come_out_by(*state, test_poll_timed, timeouts[i]);
 }
 
-/* ABT-17, LBT-17, LDT-07, LDT-09, LDT-10, PBT-17, DQT-15, LTT-11: and leaves it there. */
+/* QUEUE-40: and leaves it there. */
 CONTRACT(HAS_ROOM, peek_shows_what_comes_next)
 {
     contract *test = *state;
@@ -65,7 +62,7 @@ CONTRACT(HAS_ROOM, peek_shows_what_comes_next)
 
 /* -- By name ------------------------------------------------------------------------------ */
 
-/* ABT-19, LBT-20, LDT-57, PBT-19, DQT-17, LTT-14. */
+/* QUEUE-16 */
 CONTRACT(HAS_ROOM, it_contains_what_has_not_left)
 {
     contract *test = *state;
@@ -91,7 +88,7 @@ static void remove_every_second(contract *test, size_t first)
     }
 }
 
-/* LDT-13, QUEUE-03: true once for each that was there. */
+/* QUEUE-03: true once for each that was there. */
 CONTRACT(HAS_ROOM, each_can_be_removed_by_name)
 {
     contract *test = *state;
@@ -134,7 +131,7 @@ CONTRACT(HAS_ROOM, what_is_removed_leaves_no_trace)
     }
 }
 
-/* LBT-19, LTT-13: two in, both out by name, one in, which is the one that comes. */
+/* QUEUE-13: two in, both out by name, one in, which is the one that comes. */
 CONTRACT(HAS_ROOM, the_next_comes_after_two_were_removed)
 {
     contract *test = *state;
@@ -194,7 +191,7 @@ static bool is_to_go(void *element, void *ctx)
     return rank < condition->least || (condition->step > 0 && rank % condition->step == 0);
 }
 
-/* ABT-21, LBT-22, LDT-59, PBT-21, DQT-19, LTT-16: those not kept go, and it says how many. */
+/* QUEUE-41: those not kept go, and it says how many. */
 CONTRACT(HAS_ROOM, those_that_are_not_kept_are_removed)
 {
     contract *test = *state;
@@ -208,7 +205,7 @@ CONTRACT(HAS_ROOM, those_that_are_not_kept_are_removed)
     }
 }
 
-/* ABT-22, LBT-23, LDT-60, PBT-22, DQT-20, LTT-17: just those, wherever they are. */
+/* QUEUE-41: just those, wherever they are. */
 CONTRACT(HAS_ROOM, those_that_are_named_are_removed)
 {
     contract *test = *state;
@@ -260,7 +257,7 @@ static void drain(contract *test, size_t first, size_t max, size_t expected)
                          i < expected ? contract_cell(test, first + i) : TEST_UNTOUCHED);
 }
 
-/* QUEUE-10, ABT-31, LBT-32, LDT-71, PBT-29, DQT-30, LTT-26: all, then those that came after. */
+/* QUEUE-10: all, then those that came after. */
 CONTRACT(HAS_ROOM, a_drain_gives_all_in_order)
 {
     contract *test = *state;

@@ -6,7 +6,7 @@
 
 #include "rota_test_internal.h"
 
-/* GEN-06, QUEUE-09, ABT-14, SQT-08, LDT-45: not early by the clock on the wall. */
+/* GEN-06, QUEUE-09: not early by the clock on the wall. */
 CONTRACT(ANY_KIND, a_poll_gives_up_not_early)
 {
     contract *test = *state;
@@ -19,7 +19,7 @@ CONTRACT(ANY_KIND, a_poll_gives_up_not_early)
     assert_false(rota_is_interrupted());
 }
 
-/* GEN-06, QUEUE-09, ABT-10, LBT-10, LDT-29, SQT-06: likewise, and it has inserted nothing. */
+/* GEN-06, QUEUE-09: likewise, and it has inserted nothing. */
 CONTRACT(MAY_BE_FULL, an_offer_gives_up_not_early)
 {
     contract *test = *state;

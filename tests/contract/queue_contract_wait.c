@@ -80,7 +80,7 @@ static void producers_go_on(contract *test, void (*leave)(contract *test))
     producer_goes_on(test, test_offer_timed, leave);
 }
 
-/* QUEUE-06, ABT-29, LBT-30, LDT-69. */
+/* QUEUE-06 */
 CONTRACT(BOUNDED, a_producer_goes_on_after_a_take)
 {
     producers_go_on(*state, by_take);
@@ -110,7 +110,7 @@ CONTRACT(BOUNDED, a_producer_goes_on_after_a_removal_by_condition)
     producers_go_on(*state, by_condition);
 }
 
-/* QUEUE-06, ABT-32, LBT-33, LDT-72. */
+/* QUEUE-06 */
 CONTRACT(BOUNDED, a_producer_goes_on_after_a_drain)
 {
     producers_go_on(*state, by_drain);
@@ -201,7 +201,7 @@ CONTRACT(BOUNDED, all_producers_go_on_after_all_were_removed)
     assert_int_equal(rota_queue_size(test->queue), THREADS);
 }
 
-/* ABT-32, LBT-33, LDT-72: a drain of all, and of what a producer brings meanwhile. */
+/* QUEUE-06, QUEUE-10: a drain of all, and of what a producer brings meanwhile. */
 CONTRACT(BOUNDED, a_drain_may_take_what_a_producer_brings)
 {
     contract *test = *state;
@@ -225,7 +225,7 @@ static void put_one(void *arg)
     test_check(rota_queue_put(test->queue, &test->cells[LATE]) == ROTA_OK);
 }
 
-/* PBT-30, DQT-31, LTT-27: the old ones first; nothing is lost. */
+/* QUEUE-05, QUEUE-10: the old ones first; nothing is lost. */
 CONTRACT(UNBOUNDED, a_drain_beside_a_put_loses_nothing)
 {
     contract *test = *state;
@@ -255,7 +255,7 @@ static void consumer_gets(contract *test, test_queue_call *remove, test_queue_ca
     contract_holds(test, 0, 0);
 }
 
-/* QUEUE-07, SQT-18, LTT-24: by every way in which one can come, while one waits in each way. */
+/* QUEUE-07: by every way in which one can come, while one waits in each way. */
 CONTRACT(ANY_KIND, a_consumer_gets_what_comes)
 {
     test_queue_call *const removing[] = {test_take, test_poll_timed};
@@ -292,7 +292,7 @@ CONTRACT(ANY_KIND, as_many_consumers_go_on_as_elements_come)
     contract_holds(test, 0, 0);
 }
 
-/* QUEUE-37, LTT-29: an insertion that serves one lowers the number before it returns. */
+/* QUEUE-37: an insertion that serves one lowers the number before it returns. */
 CONTRACT(ANY_KIND, waiting_counts_the_consumers_that_nothing_serves)
 {
     contract *test = *state;

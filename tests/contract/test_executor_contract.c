@@ -77,7 +77,6 @@ static int leave_as_it_is(rota_task *task, void *ctx)
     return rota_task_call(task)->fn != NULL ? ROTA_OK : ROTA_EINVAL;
 }
 
-/* STS-28 to STS-50 */
 static int make_scheduled_decorated(rota_executor **out)
 {
     return rota_sched_new(&(rota_sched_options){.core_threads = 2, .decorate = leave_as_it_is},
@@ -96,7 +95,7 @@ const executor_kind executor_kinds[] = {
     {"single thread", rota_single_thread, .threads = 1, POOL},
     {"cached pool", rota_cached_pool, .threads = 4, .grows = true, POOL},
     {"blocking pool", make_blocking_pool, .threads = 1, POOL},
-    {"scheduled pool", make_scheduled, .threads = 2, POOL}, /* STP-30 to STP-52 */
+    {"scheduled pool", make_scheduled, .threads = 2, POOL},
     {"scheduled pool, core 0", make_scheduled_core_0, .threads = 1, POOL},
     {"scheduled pool, keeping cancelled", make_scheduled_keeping, .threads = 2, POOL},
     {"scheduled pool, decorated", make_scheduled_decorated, .threads = 2, POOL},

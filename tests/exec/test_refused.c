@@ -33,7 +33,10 @@ static rota_executor *refuser_new(struct refuser *self)
     return executor;
 }
 
-/* OWN-05: any status but OK refuses the task, and is the answer; nothing was done with the call. */
+/*
+ * OWN-05, COMP-03: any status but OK refuses the task, and is the answer; nothing was done with the
+ * call.
+ */
 TEST(execute_may_refuse_with_any_status)
 {
     test_probe probe = {.error = 0};

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* GEN-02, FACT-01, EXS-11, REX-01 */
+/* GEN-02, FACT-01 */
 TEST(what_cannot_be_made_is_refused)
 {
     rota_executor *made = NULL;
@@ -31,7 +31,7 @@ static void runs_three(rota_executor *made)
     assert_int_equal(runs, 3);
 }
 
-/* EXS-01, EXS-04, EXS-08 */
+/* FACT-01, FACT-02, FACT-03 */
 TEST(each_kind_runs_its_tasks)
 {
     rota_executor *made;

@@ -119,7 +119,7 @@ static void close_executor(void)
     assert_ok(rota_close(made));
 }
 
-/* GEN-10, CON-07: ROTA_ENOMEM from rota_executor_new. */
+/* GEN-10: ROTA_ENOMEM from rota_executor_new. */
 TEST(an_executor_is_made_or_not)
 {
     assert_int_equal(fail_every_allocation(make_executor, close_executor), 2);
@@ -168,7 +168,7 @@ static void expect_a_result(void)
     expect_a_run();
 }
 
-/* GEN-10, OWN-05, CON-07: ROTA_ENOMEM from rota_execute, rota_submit, rota_submit_call. */
+/* GEN-10, OWN-05: ROTA_ENOMEM from rota_execute, rota_submit, rota_submit_call. */
 TEST(a_task_is_submitted_or_not)
 {
     assert_int_equal(fail_every_allocation(execute, expect_a_run), 1);
@@ -203,7 +203,7 @@ static void expect_one_result(void)
     assert_int_equal(probe.discards, CALLS - 1);
 }
 
-/* GEN-10, EXEC-16, CON-07: ROTA_ENOMEM from rota_invoke_all, rota_invoke_any: none has begun. */
+/* GEN-10, EXEC-16: ROTA_ENOMEM from rota_invoke_all, rota_invoke_any: none has begun. */
 TEST(all_calls_are_made_or_none)
 {
     assert_true(fail_every_allocation(invoke_all, expect_all_results) >= 1 + CALLS / 64);

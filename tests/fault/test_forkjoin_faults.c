@@ -96,6 +96,7 @@ static bool submit_fails_at(unsigned busy, unsigned n, bool onwards)
     return reached;
 }
 
+/* GEN-10 */
 TEST_WITH(with_faults, a_task_is_taken_or_not)
 {
     for (unsigned busy = 0; busy <= 2; busy++) {
@@ -300,7 +301,7 @@ TEST_WITH(with_faults, without_memory_tasks_of_a_deque_are_not_lost)
 
 /* -- Threads ------------------------------------------------------------------------------ */
 
-/* SPEC 0: "submit and execute are ROTA_EAGAIN, not accepted". */
+/* FJ-35: "submit and execute are ROTA_EAGAIN, not accepted". */
 TEST_WITH(with_faults, without_a_first_thread_no_task_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -585,7 +586,7 @@ static bool invoke_fails_at(unsigned n, bool onwards)
     return reached;
 }
 
-/* SPEC 0: "invoke, fork, join and loops go on without workers". */
+/* FJ-35 */
 TEST_WITH(with_common_pool, an_invocation_needs_no_memory)
 {
     for (int onwards = 0; onwards < 2; onwards++) {
@@ -645,7 +646,7 @@ static void loop_with_faults(rota_executor *pool)
     assert_int_equal(result, LENGTH);
 }
 
-/* SPEC 0, PAR-05 */
+/* PAR-05, FJ-35 */
 TEST_WITH(with_common_pool, loops_go_on_without_memory_and_threads)
 {
     for (unsigned n = 1; n <= 8; n++) {

@@ -43,7 +43,7 @@ static void unref(void *arg)
     future = TEST_UNTOUCHED;
 }
 
-/* -- Memory (CON-07, GEN-10) -------------------------------------------------------------- */
+/* -- Memory (GEN-10) ---------------------------------------------------------------------- */
 
 static int make_promise(void *arg)
 {
@@ -53,7 +53,7 @@ static int make_promise(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: ROTA_ENOMEM from rota_promise_new. */
+/* GEN-10: ROTA_ENOMEM from rota_promise_new. */
 TEST(a_promise_is_made_or_not)
 {
     test_every_allocation_fails(make_promise, unref, NULL, ROTA_ENOMEM);
@@ -72,7 +72,7 @@ static int make_descriptor(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: ROTA_ENOMEM from rota_future_fd. */
+/* GEN-10: ROTA_ENOMEM from rota_future_fd. */
 TEST(a_descriptor_is_made_or_not)
 {
     test_every_allocation_fails(make_descriptor, unref, NULL, ROTA_ENOMEM);
@@ -90,7 +90,7 @@ static int submit(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07, OWN-05: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
+/* GEN-10, OWN-05: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
 TEST(a_task_is_submitted_or_not)
 {
     test_every_allocation_fails(submit, unref, &future, ROTA_ENOMEM);
@@ -109,7 +109,7 @@ static int execute(void *arg)
     return status;
 }
 
-/* GEN-10, CON-07: ROTA_ENOMEM from rota_execute. */
+/* GEN-10: ROTA_ENOMEM from rota_execute. */
 TEST(a_plain_task_is_executed_or_not)
 {
     test_every_allocation_fails(execute, NULL, NULL, ROTA_ENOMEM);

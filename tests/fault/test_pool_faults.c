@@ -60,8 +60,8 @@ static void close_made(void *made)
 }
 
 /*
- * GEN-10, CON-07: ROTA_ENOMEM from rota_pool_new, rota_fixed_pool, rota_single_thread,
- * rota_cached_pool, rota_thread_per_task.
+ * GEN-10: ROTA_ENOMEM from rota_pool_new, rota_fixed_pool, rota_single_thread, rota_cached_pool,
+ * rota_thread_per_task.
  */
 TEST(a_pool_is_made_or_not)
 {
@@ -173,7 +173,7 @@ static void submit_with_every_failure(unsigned core, unsigned busy)
     }
 }
 
-/* GEN-10, CON-07, POOL-27 */
+/* GEN-10, POOL-27 */
 TEST(a_task_is_taken_by_a_pool_without_threads_or_not)
 {
     submit_with_every_failure(2, 0);
@@ -329,7 +329,7 @@ TEST(what_was_never_handed_over_is_discarded_with_the_pool)
     assert_int_equal(probe.runs, 0);
 }
 
-/* Fault 20: "no allocation on those paths". */
+/* GEN-10: fault 20: "no allocation on those paths". */
 TEST(to_look_at_a_pool_and_to_end_it_needs_no_memory)
 {
     test_probe probe = {.error = 0};
@@ -454,7 +454,7 @@ static void refused_then_taken(rota_pool_options options)
     assert_int_equal(probe.runs, 1);
 }
 
-/* CON-08, POOL-28, fault 21 */
+/* POOL-28, fault 21 */
 TEST(without_a_first_thread_no_task_is_taken)
 {
     refused_then_taken((rota_pool_options){.core_threads = 2});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues when memory or the system refuse: ROTA_ENOMEM, and the queue is as it was (GEN-10, CON-07).
+ * Queues when memory or the system refuse: ROTA_ENOMEM, and the queue is as it was (GEN-10).
  */
 #include "queues.h"
 #include "rota_test_internal.h"
@@ -53,9 +53,9 @@ static void unmake(void *arg)
 }
 
 /*
- * CON-07, QUEUE-39: ROTA_ENOMEM from rota_array_queue, rota_linked_queue, rota_deque,
- * rota_priority_queue, rota_delay_queue, rota_handoff_queue, rota_fair_handoff_queue,
- * rota_transfer_queue, rota_custom_queue.
+ * QUEUE-39: ROTA_ENOMEM from rota_array_queue, rota_linked_queue, rota_deque, rota_priority_queue,
+ * rota_delay_queue, rota_handoff_queue, rota_fair_handoff_queue, rota_transfer_queue,
+ * rota_custom_queue.
  */
 TEST(a_queue_is_made_or_not)
 {
@@ -164,16 +164,16 @@ static void on_every_kind(bool onwards)
     }
 }
 
-/* CON-07, QUEUE-15, DWQ-02: each allocation fails once. */
+/* QUEUE-15, DWQ-02: each allocation fails once. */
 TEST(an_insertion_succeeds_or_changes_nothing)
 {
     on_every_kind(false);
 }
 
 /*
- * CON-07, QUEUE-15: all fail from then on, until there is memory again. ROTA_ENOMEM from
- * rota_queue_put, rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front,
- * rota_deque_offer_front, rota_deque_offer_front_timed.
+ * QUEUE-15: all fail from then on, until there is memory again. ROTA_ENOMEM from rota_queue_put,
+ * rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front, rota_deque_offer_front,
+ * rota_deque_offer_front_timed.
  */
 TEST(an_insertion_fails_as_long_as_there_is_no_memory)
 {
@@ -191,7 +191,7 @@ static int transfer(void *arg)
     return status == ROTA_ETIMEDOUT ? ROTA_OK : status;
 }
 
-/* CON-07, QUEUE-15: a transfer waits, or has left nothing behind. */
+/* QUEUE-15: a transfer waits, or has left nothing behind. */
 TEST(a_transfer_waits_or_changes_nothing)
 {
     test_every_allocation_fails(transfer, NULL, NULL, ROTA_ENOMEM);

@@ -49,7 +49,7 @@ static void close_made(void *made)
     assert_ok(rota_close(*(rota_executor **)made));
 }
 
-/* GEN-10, CON-07: ROTA_ENOMEM from rota_sched_new, rota_scheduled_pool, rota_single_scheduled. */
+/* GEN-10: ROTA_ENOMEM from rota_sched_new, rota_scheduled_pool, rota_single_scheduled. */
 TEST(a_scheduled_pool_is_made_or_not)
 {
     rota_executor *made = NULL;

@@ -335,7 +335,7 @@ static void locked_fib(rota_fj *task)
     f->value = a.value + b.value;
 }
 
-/* FJP-13 */
+/* FJ-17, FJ-18 */
 TEST(tasks_that_share_a_lock_do_not_stall)
 {
     rota_executor *pool = test_forkjoin_of(4);

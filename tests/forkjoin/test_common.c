@@ -34,7 +34,7 @@ static void look_at_size(void *arg)
     test_check(test_fj_stats(rota_common_pool()).threads == 0);
 }
 
-/* FJP-06, FP8-01, FJ-05, FJ-07 */
+/* FJ-05, FJ-07 */
 TEST(its_size_is_what_the_environment_says)
 {
     static struct setting settings[] = {
@@ -115,7 +115,7 @@ TEST(to_await_its_end_is_to_wait_until_it_is_quiet)
     assert_int_equal(test_in_child(wait_until_it_is_quiet, NULL), 0);
 }
 
-/* FP8-02, FJ-06 */
+/* FJ-06 */
 TEST(it_cannot_be_ended)
 {
     assert_int_equal(test_in_child(try_to_end_it, "2"), 0);
@@ -368,7 +368,7 @@ static void wait_without_joining(void *arg)
     test_await_count(&runs, 1);
 }
 
-/* RFJ-11, FJ-14 */
+/* FJ-14, FJ-05 */
 TEST(with_one_thread_tasks_run_that_nobody_joins)
 {
     assert_int_equal(test_in_child(wait_without_joining, NULL), 0);

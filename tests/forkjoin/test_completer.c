@@ -22,7 +22,6 @@ static void has_ended(test_counted *counted, int status)
 
 /* -- The count: CC-01, CC-02 -------------------------------------------------------------- */
 
-/* CCT-04 */
 TEST(a_count_may_be_any_number)
 {
     const int counts[] = {-1, 0, 1, INT_MIN, INT_MAX};
@@ -35,7 +34,6 @@ TEST(a_count_may_be_any_number)
     }
 }
 
-/* CCT-05 */
 TEST(counts_are_added)
 {
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
@@ -47,7 +45,6 @@ TEST(counts_are_added)
     assert_int_equal(rota_pending(&c), -3);
 }
 
-/* CCT-07 */
 TEST(a_count_is_swapped_if_it_is_the_one_expected)
 {
     rota_completer c = ROTA_COMPLETER(test_counted_compute, NULL);
@@ -79,7 +76,6 @@ TEST(one_is_taken_from_a_count_unless_it_is_0)
 
 /* -- Who is above: CC-09 ------------------------------------------------------------------ */
 
-/* CCT-08, CCT-09 */
 TEST(every_completer_of_a_line_has_the_same_root)
 {
     test_counted line[3];
@@ -92,7 +88,6 @@ TEST(every_completer_of_a_line_has_the_same_root)
     }
 }
 
-/* CCT-14 */
 TEST(complete_root_ends_the_root_and_nothing_else)
 {
     test_counted line[3];
@@ -114,7 +109,6 @@ TEST(complete_root_ends_the_root_and_nothing_else)
 
 /* -- Completing: CC-04 to CC-06, CC-12 ---------------------------------------------------- */
 
-/* CCT-10 */
 TEST(try_complete_counts_down_and_then_completes)
 {
     test_counted c;
@@ -206,7 +200,7 @@ static void completes_whatever_is_pending(int pending, unsigned parents)
     assert_ptr_equal(line[0].caller, &c->completer);
 }
 
-/* CC-06, CCT-01 */
+/* CC-06 */
 TEST(complete_completes_whatever_is_pending)
 {
     for (unsigned parents = 0; parents < 2; parents++) {
@@ -248,7 +242,6 @@ TEST(a_completer_without_functions_completes)
 
 /* -- Loops: CC-08 ------------------------------------------------------------------------- */
 
-/* CCT-12 */
 TEST(first_complete_counts_down_and_then_gives_itself)
 {
     test_counted c;

@@ -18,7 +18,6 @@ static void has_failed(test_counted *counted, int code)
 
 /* -- From anywhere: CC-07 ----------------------------------------------------------------- */
 
-/* CCT-02 */
 TEST(a_failure_ends_all_above)
 {
     test_counted line[3];
@@ -62,7 +61,7 @@ TEST(it_fails_once)
     }
 }
 
-/* CCT-03, SPEC 0: 0 is no failure. */
+/* FJT-24: 0 is no failure. */
 TEST(code_0_is_no_failure)
 {
     test_counted c;

@@ -94,7 +94,7 @@ static void all_is_quiet(void)
 
 /* -- It succeeds -------------------------------------------------------------------------- */
 
-/* CCT-15, CCT-16, CCT-33, CCT-35, CCT-56, CCT-57 */
+/* FJT-05, FJ-32, CC-04 */
 WORKER_TEST(invoked_it_has_a_value)
 {
     grove here;
@@ -105,7 +105,7 @@ WORKER_TEST(invoked_it_has_a_value)
     test_check(here.pool == rota_fj_pool());
 }
 
-/* CCT-17, CCT-18, CCT-20, CCT-58, CCT-59, CCT-61 */
+/* FJT-03, CC-04 */
 WORKER_TEST(forked_and_joined_it_has_a_value)
 {
     grove here;
@@ -117,7 +117,7 @@ WORKER_TEST(forked_and_joined_it_has_a_value)
     test_check(rota_join(root) == ROTA_OK);
 }
 
-/* CCT-21, CCT-62 */
+/* FJT-17 */
 WORKER_TEST(forked_it_is_done_when_the_pool_is_quiet)
 {
     grove here;
@@ -139,7 +139,7 @@ WORKER_TEST(joined_it_has_a_value)
 
 /* -- It fails: CC-07 ---------------------------------------------------------------------- */
 
-/* CCT-22, CCT-63 */
+/* FJT-05, CC-07 */
 WORKER_TEST(invoked_it_fails)
 {
     grove here;
@@ -149,7 +149,7 @@ WORKER_TEST(invoked_it_fails)
     all_is_quiet();
 }
 
-/* CCT-24, CCT-27, CCT-65, CCT-68 */
+/* FJT-03, CC-07 */
 WORKER_TEST(forked_and_joined_it_fails)
 {
     grove here;
@@ -162,7 +162,7 @@ WORKER_TEST(forked_and_joined_it_fails)
     all_is_quiet();
 }
 
-/* CCT-38, CCT-74 */
+/* FJT-07 */
 WORKER_TEST(failed_before_it_is_invoked_it_does_not_begin)
 {
     grove here;
@@ -176,7 +176,7 @@ WORKER_TEST(failed_before_it_is_invoked_it_does_not_begin)
 
 /* -- It is cancelled: CC-11 --------------------------------------------------------------- */
 
-/* CCT-28, CCT-69 */
+/* FJT-07 */
 WORKER_TEST(cancelled_before_it_is_invoked_it_does_not_begin)
 {
     grove here;
@@ -187,7 +187,7 @@ WORKER_TEST(cancelled_before_it_is_invoked_it_does_not_begin)
     test_check(atomic_load(&here.used) == 1);
 }
 
-/* CCT-30, CCT-32, CCT-71, CCT-73 */
+/* FJT-07 */
 WORKER_TEST(cancelled_before_it_is_forked_it_does_not_begin)
 {
     grove here;
@@ -202,7 +202,7 @@ WORKER_TEST(cancelled_before_it_is_forked_it_does_not_begin)
 
 /* -- Several ------------------------------------------------------------------------------ */
 
-/* CCT-39, CCT-75 */
+/* FJT-13 */
 WORKER_TEST(two_are_invoked)
 {
     grove a, b;
@@ -212,7 +212,7 @@ WORKER_TEST(two_are_invoked)
     test_check(has_value(&a, 21) && has_value(&b, 34));
 }
 
-/* CCT-40, CCT-42, CCT-76, CCT-78 */
+/* FJT-13 */
 WORKER_TEST(many_are_invoked)
 {
     grove a, b, c;
@@ -225,7 +225,7 @@ WORKER_TEST(many_are_invoked)
     }
 }
 
-/* CCT-43, CCT-79 */
+/* FJT-13 */
 WORKER_TEST(with_none_among_them_no_one_begins)
 {
     grove a, b;
@@ -236,7 +236,7 @@ WORKER_TEST(with_none_among_them_no_one_begins)
     test_check(atomic_load(&a.used) == 1 && atomic_load(&b.used) == 1);
 }
 
-/* CCT-44, CCT-45, CCT-80, CCT-81 */
+/* FJT-13, CC-07 */
 WORKER_TEST(one_of_two_fails)
 {
     grove a, b;
@@ -251,7 +251,7 @@ WORKER_TEST(one_of_two_fails)
     all_is_quiet();
 }
 
-/* CCT-46, CCT-82 */
+/* FJT-13, CC-07 */
 WORKER_TEST(one_of_three_fails)
 {
     grove a, b, c;
@@ -264,7 +264,7 @@ WORKER_TEST(one_of_three_fails)
 
 /* -- Alone: the own deque ----------------------------------------------------------------- */
 
-/* CCT-48 */
+/* FJT-14 */
 LONE_WORKER_TEST(the_newest_is_taken_back)
 {
     grove a, b;
@@ -278,7 +278,7 @@ LONE_WORKER_TEST(the_newest_is_taken_back)
     test_check(!rota_fj_is_done(newer) && atomic_load(&b.used) == 1);
 }
 
-/* CCT-49 */
+/* FJT-16 */
 LONE_WORKER_TEST(those_in_the_deque_are_surplus)
 {
     grove a, b, c;
@@ -294,7 +294,7 @@ LONE_WORKER_TEST(those_in_the_deque_are_surplus)
 
 /* -- By an ordinary thread ---------------------------------------------------------------- */
 
-/* CCT-34: it takes part, and is a worker meanwhile. */
+/* FJT-05, FJ-32: it takes part, and is a worker meanwhile. */
 TEST(an_ordinary_thread_invokes_it)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -317,7 +317,7 @@ static void see_pool(rota_completer *self)
     rota_try_complete(self);
 }
 
-/* FP8-52, FJT-05: who joins one that nobody has forked runs it, and is in no pool. */
+/* FJT-05, FJT-25, FJ-32: who joins one that nobody has forked runs it, and is in no pool. */
 TEST(an_ordinary_thread_joins_it)
 {
     rota_completer completer = ROTA_COMPLETER(see_pool, NULL);

@@ -53,7 +53,7 @@ static void visit(part *here)
         here->forest->visits[here->low]++;
 }
 
-/* -- The four shapes: CC8-01 -------------------------------------------------------------- */
+/* -- The four shapes ---------------------------------------------------------------------- */
 
 static void fork_both(rota_completer *self)
 {
@@ -167,7 +167,6 @@ static void fork_and_join_tree(shape *compute, int count)
 
 /* -- In every kind of pool ---------------------------------------------------------------- */
 
-/* CC8-01 */
 WORKER_TEST(each_element_is_visited_once)
 {
     for (int i = 0; i < SHAPES; i++) {

@@ -132,7 +132,7 @@ WORKER_TEST(a_done_one_is_left_so)
 
 /* -- Cancelled: CC-11 --------------------------------------------------------------------- */
 
-/* CCT-28, CCT-30: never forked. FJT-08: true as often as one likes. */
+/* CC-11, FJT-08: true however often, for a completer that was never forked. */
 WORKER_TEST(cancelling_concerns_that_one_alone)
 {
     test_counted line[3];

@@ -107,7 +107,7 @@ WORKER_TEST(one_long_branch_is_no_hindrance)
     }
 }
 
-/* -- Numerical integration: RFJ-06 -------------------------------------------------------- */
+/* -- Numerical integration ---------------------------------------------------------------- */
 
 enum ways { FORK_ALWAYS, FORK_ON_DEMAND, SERIAL };
 
@@ -163,6 +163,7 @@ static void integrate(rota_fj *task)
     area->value = a.value + b.value;
 }
 
+/* USE-06, FJT-14, FJT-16 */
 WORKER_TEST(an_area_is_the_same_in_every_way)
 {
     double values[3];
@@ -177,7 +178,7 @@ WORKER_TEST(an_area_is_the_same_in_every_way)
     test_check(values[FORK_ON_DEMAND] == values[SERIAL]);
 }
 
-/* -- Queens on a board: RFJ-07 ------------------------------------------------------------ */
+/* -- Queens on a board -------------------------------------------------------------------- */
 
 struct board {
     rota_fj task; /* first */
@@ -221,6 +222,7 @@ static void place_queens(rota_fj *task)
         board->solutions += take(&children[--count]);
 }
 
+/* USE-06, FJT-14 */
 WORKER_TEST(queens_are_placed_in_all_ways)
 {
     const long known[] = {92, 352};
@@ -233,7 +235,7 @@ WORKER_TEST(queens_are_placed_in_all_ways)
     }
 }
 
-/* -- Sorting: RAT-49 ---------------------------------------------------------------------- */
+/* -- Sorting ------------------------------------------------------------------------------ */
 
 enum { NUMBERS = 1007, THRESHOLD = 100 };
 

@@ -77,7 +77,7 @@ static size_t queued(void)
 
 /* -- One task ----------------------------------------------------------------------------- */
 
-/* FTK-01, FTK-43, FT8-01, RAT-01, RTT-01, FP8-03, FJT-01, FJT-05 */
+/* FJT-01, FJT-05 */
 WORKER_TEST(what_is_invoked_runs_and_is_done)
 {
     struct fib f = fib_of(8, 0);
@@ -86,7 +86,7 @@ WORKER_TEST(what_is_invoked_runs_and_is_done)
     is_right(&f, 21);
 }
 
-/* FTK-03, FTK-04, FTK-45, FTK-46, FT8-03, FT8-04, RAT-03, RAT-06, RTT-03, RTT-04, FP8-05, FP8-07 */
+/* FJT-02, FJT-03 */
 WORKER_TEST(what_is_forked_is_done_when_it_was_joined)
 {
     struct fib f = fib_of(8, 0);
@@ -111,7 +111,7 @@ LONE_WORKER_TEST(a_fork_does_not_run_the_task)
     is_right(&f, 1);
 }
 
-/* SPEC 0: "join of a task never forked runs it". */
+/* FJT-25 */
 WORKER_TEST(a_join_runs_what_was_never_forked)
 {
     struct fib f = fib_of(8, 0), bad = fib_of(3, 5);
@@ -154,7 +154,7 @@ WORKER_TEST(what_is_done_is_not_run_again)
     has_failed(&bad, 9);
 }
 
-/* FTK-07, FTK-49, FT8-07, RAT-09, RTT-07, FJT-17 */
+/* FJT-17 */
 WORKER_TEST(what_is_forked_is_done_when_the_pool_is_quiet)
 {
     struct fib f = fib_of(8, 0);
@@ -167,7 +167,7 @@ WORKER_TEST(what_is_forked_is_done_when_the_pool_is_quiet)
     test_check(rota_join(&f.task) == ROTA_OK);
 }
 
-/* FP8-22, RAT-28, RTT-24, FJT-12 */
+/* FJT-12 */
 WORKER_TEST(a_task_that_was_reset_runs_again)
 {
     struct fib f = fib_of(8, 0);
@@ -201,7 +201,7 @@ WORKER_TEST(a_reset_forgets_failure_and_cancellation)
 
 /* -- Failure ------------------------------------------------------------------------------ */
 
-/* FTK-08, FTK-50, FT8-08, RAT-10, RTT-08, FP8-10 */
+/* FJT-05, FJT-09 */
 WORKER_TEST(a_failure_far_below_comes_out_of_invoke)
 {
     struct fib f = fib_of(8, 33);
@@ -211,7 +211,7 @@ WORKER_TEST(a_failure_far_below_comes_out_of_invoke)
     test_check(!rota_fj_cancel(&f.task));
 }
 
-/* FTK-10, FTK-12, FTK-52, FTK-54, FT8-10, FT8-12, RAT-12, RAT-14, RTT-10, RTT-12, FP8-12, FP8-14 */
+/* FJT-03, FJT-09 */
 WORKER_TEST(a_failure_far_below_comes_out_of_join)
 {
     struct fib f = fib_of(8, 33);
@@ -221,7 +221,7 @@ WORKER_TEST(a_failure_far_below_comes_out_of_join)
     has_failed(&f, 33);
 }
 
-/* FTK-13, FTK-55, FT8-13, RAT-15, RTT-13, FP8-15, FJT-09: kept where nobody joins. */
+/* FJT-09: kept where nobody joins. */
 WORKER_TEST(a_failure_is_kept_for_who_looks)
 {
     struct fib f = fib_of(8, 33);
@@ -246,7 +246,7 @@ static void fail_in_turn(rota_fj *task)
         rota_fj_fail(task, self->codes[i]);
 }
 
-/* SPEC 0: "the last call in the body counts, 0 takes it back". */
+/* FJT-24 */
 WORKER_TEST(the_last_failure_counts)
 {
     const int codes[] = {3, 0, 4};
@@ -317,7 +317,7 @@ static void is_cancelled(struct fib *f)
     test_check(rota_fj_cancel(&f->task)); /* FJT-08: also when it already was */
 }
 
-/* FTK-14, FTK-56, RAT-16, RTT-14, FP8-16, FJT-07 to FJT-09 */
+/* FJT-07 to FJT-09 */
 WORKER_TEST(what_was_cancelled_is_not_run_by_invoke)
 {
     struct fib f = fib_of(8, 0);
@@ -329,7 +329,7 @@ WORKER_TEST(what_was_cancelled_is_not_run_by_invoke)
     is_cancelled(&f);
 }
 
-/* FTK-16 to FTK-18, FTK-58 to FTK-60, RAT-18 to RAT-20, RTT-16 to RTT-18, FP8-18 to FP8-20 */
+/* FJT-07 */
 WORKER_TEST(what_was_cancelled_before_its_fork_is_not_run)
 {
     struct fib f = fib_of(8, 0);
@@ -446,7 +446,7 @@ WORKER_TEST(what_is_done_cannot_be_cancelled)
     test_check(rota_join(&forked.task) == ROTA_OK);
 }
 
-/* RAT-04, FP8-06, FJT-03, INT-11 */
+/* FJT-03, INT-11 */
 WORKER_TEST(a_join_is_deaf_to_interrupts)
 {
     struct fib f = fib_of(8, 0), cancelled = fib_of(8, 0), bad = fib_of(8, 4);
@@ -541,7 +541,7 @@ WORKER_TEST(many_may_be_joined_here_and_there)
         join_nth((int)((long)i * 3001 % MANY));
 }
 
-/* FTK-26, FTK-62, FT8-18, RAT-32, RTT-28, FP8-26, FJT-13 */
+/* FJT-13 */
 WORKER_TEST(both_are_done_when_invoke_both_returns)
 {
     struct fib a = fib_of(8, 0), b = fib_of(9, 0);
@@ -551,7 +551,7 @@ WORKER_TEST(both_are_done_when_invoke_both_returns)
     is_right(&b, 34);
 }
 
-/* FTK-27, FTK-29, FTK-63, FTK-65, FT8-17, FT8-20, RAT-33, RAT-35, RTT-29, RTT-31, FP8-27, FP8-29 */
+/* FJT-13 */
 WORKER_TEST(all_are_done_when_invoke_many_returns)
 {
     struct fib a = fib_of(8, 0), b = fib_of(9, 0), c = fib_of(7, 0), one = fib_of(8, 0);
@@ -568,7 +568,7 @@ WORKER_TEST(all_are_done_when_invoke_many_returns)
     test_check(rota_invoke_many(NULL, 0) == ROTA_OK);
 }
 
-/* FTK-31, FTK-67, FT8-22, RAT-37, RTT-33, FP8-31: "each is done, also after a failure". */
+/* FJT-13: each task is done, even after a failure. */
 WORKER_TEST(invoke_both_tells_of_a_failure)
 {
     struct fib good = fib_of(8, 0), bad = fib_of(9, 6);
@@ -584,7 +584,7 @@ WORKER_TEST(invoke_both_tells_of_a_failure)
     has_failed(&bad, 6);
 }
 
-/* FTK-32, FTK-33, FTK-68, FTK-69, FT8-21, FT8-23, RAT-38, RAT-39, RTT-34, RTT-35, FP8-32, FP8-33 */
+/* FJT-13 */
 WORKER_TEST(invoke_many_tells_of_a_failure)
 {
     struct fib a = fib_of(8, 0), bad = fib_of(9, 6), c = fib_of(7, 0), one = fib_of(3, 2);
@@ -614,7 +614,7 @@ WORKER_TEST(invoke_many_tells_of_the_first_that_did_not_succeed)
     has_failed(&bad, 6);
 }
 
-/* FTK-30, FTK-66, FT8-25, RAT-36, RTT-32, FP8-30, FJT-13 */
+/* FJT-13 */
 WORKER_TEST(with_a_null_among_them_none_is_begun)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);
@@ -657,7 +657,7 @@ WORKER_TEST(a_null_does_no_harm)
 
 /* -- Unfork ------------------------------------------------------------------------------- */
 
-/* FTK-35, FT8-29, RAT-41, RTT-37, FJT-14 */
+/* FJT-14 */
 LONE_WORKER_TEST(the_newest_can_be_unforked)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);
@@ -722,7 +722,7 @@ WORKER_TEST(many_can_be_unforked)
 
 /* -- What is left ------------------------------------------------------------------------- */
 
-/* FTK-36, FT8-30, RAT-42, RTT-38, FJT-16 */
+/* FJT-16 */
 LONE_WORKER_TEST(surplus_counts_what_is_queued)
 {
     struct fib a = fib_of(7, 0), b = fib_of(8, 0), c = fib_of(9, 0);
@@ -739,7 +739,7 @@ LONE_WORKER_TEST(surplus_counts_what_is_queued)
     is_right(&c, 34);
 }
 
-/* FTK-19, FTK-21, FT8-14, FT8-15, RAT-21, RAT-23, RAT-25, RAT-26, RTT-19, RTT-21, FJ-32 */
+/* FJ-32 */
 WORKER_TEST(a_task_knows_its_pool_and_worker)
 {
     rota_forkjoin_stats stats;

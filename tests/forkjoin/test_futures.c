@@ -22,7 +22,7 @@ static rota_executor *one_worker(void)
 
 /* -- From outside ------------------------------------------------------------------------- */
 
-/* FJP-11, FJP-16, FJP-20, FJP-21, FJ-03, FJ-04 */
+/* FJ-03, FJ-04 */
 TEST(a_submitted_body_gives_its_result)
 {
     rota_executor *pool = one_worker();
@@ -42,7 +42,7 @@ TEST(a_submitted_body_gives_its_result)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-17 */
+/* FJ-03, GEN-02 */
 TEST(a_null_body_is_refused)
 {
     rota_executor *pool = one_worker();
@@ -57,7 +57,7 @@ TEST(a_null_body_is_refused)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-18 */
+/* FUT-08, INT-05 */
 TEST(an_interrupt_ends_a_get_from_outside)
 {
     rota_executor *pool = one_worker();
@@ -76,7 +76,7 @@ TEST(an_interrupt_ends_a_get_from_outside)
     assert_int_equal(gate.interrupted, 0);
 }
 
-/* FJP-23 to FJP-26, FJP-34 to FJP-36 */
+/* FJ-28, EXEC-04 */
 TEST(invoke_any_needs_calls)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10)};
@@ -94,7 +94,7 @@ TEST(invoke_any_needs_calls)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-28, FJP-37 */
+/* FJ-28, EXEC-09, EXEC-11 */
 TEST(invoke_any_gives_the_result_of_one)
 {
     rota_executor *pool = one_worker();
@@ -112,7 +112,7 @@ TEST(invoke_any_gives_the_result_of_one)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-29, FJP-30, FJP-39, FJP-40, FJP-41 */
+/* FJ-28, EXEC-04 */
 TEST(invoke_all_needs_calls)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10), 0, -1};
@@ -129,7 +129,7 @@ TEST(invoke_all_needs_calls)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-32, FJP-33, FJP-42, FJP-43 */
+/* FJ-28, EXEC-05 */
 TEST(invoke_all_gives_all_results)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_SEC(10)};
@@ -154,7 +154,7 @@ TEST(invoke_all_gives_all_results)
 
 enum { SINGLE = 2000 };
 
-/* RFJ-08, FJ-13, FJ-14: each finds the worker asleep, or just going to sleep. */
+/* FJ-13, FJ-14: each finds the worker asleep, or just going to sleep. */
 TEST(single_tasks_run_without_any_further_event)
 {
     for (unsigned n = 1; n <= 2; n++) {
@@ -312,7 +312,7 @@ static void *get_oneself(void *arg)
     return NULL;
 }
 
-/* SPEC 0: "get by the task itself hangs" */
+/* "get by the task itself hangs" */
 TEST(a_task_that_waits_for_itself_is_told)
 {
     rota_executor *pool = one_worker();
@@ -486,7 +486,7 @@ static rota_executor *watched(struct log *log, unsigned parallelism)
                                                            .ctx = log}});
 }
 
-/* RFJ-10, FJ-29: once, and the pool keeps working. */
+/* FJ-29: once, and the pool keeps working. */
 TEST(a_failure_that_nobody_sees_is_told_once)
 {
     struct log log = {.error = 0};

@@ -150,7 +150,7 @@ TEST(the_callers_interrupt_is_not_the_tasks)
     assert_ok(rota_close(pool));
 }
 
-/* FJ-03, FJP-12, FJP-17 */
+/* FJ-03 */
 TEST(what_cannot_be_invoked_is_refused)
 {
     rota_executor *pool = test_forkjoin_of(1);
@@ -254,7 +254,7 @@ static void invoke_here(void *arg)
     test_check(look.worker == rota_fj_worker());
 }
 
-/* FJT-05, FT8-14, RAT-21, RTT-19 */
+/* FJT-05, FJ-32 */
 TEST(a_worker_runs_at_once_what_it_invokes_in_its_pool)
 {
     rota_executor *pool = test_forkjoin_of(1);

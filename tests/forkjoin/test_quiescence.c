@@ -57,7 +57,7 @@ static void *fork_and_spin(void *arg)
     return NULL;
 }
 
-/* FP8-66 */
+/* FJ-21, FJ-22 */
 TEST(all_is_done_when_the_pool_is_quiet)
 {
     rota_executor *pool = test_forkjoin_of(2);

@@ -60,7 +60,7 @@ static void tell_ends_with(void *parallelism)
     test_check(rota_close(own) == ROTA_OK);
 }
 
-/* RCF-01 */
+/* FJ-05, FJ-07, FUT-05 */
 TEST(ends_are_told_whatever_the_size_of_the_common_pool)
 {
     char *const sizes[] = {NULL, "0", "1", "3"};

@@ -54,7 +54,7 @@ static __attribute__((noinline)) void use_the_frame(unsigned i)
         test_check(words[k] == i + k);
 }
 
-/* CON-11, OWN-16: more than a million in all pools. */
+/* OWN-16: more than a million in all pools. */
 WORKER_TEST(the_frame_of_a_joined_task_is_free)
 {
     for (unsigned i = 0; i < FRAMES; i++) {

@@ -11,7 +11,7 @@
 
 /* -- Making ------------------------------------------------------------------------------- */
 
-/* FJP-01, FJ-02 */
+/* FJ-02 */
 TEST(a_new_pool_has_no_threads_and_nothing_to_do)
 {
     rota_executor *pool = test_forkjoin_of(1);
@@ -29,7 +29,7 @@ TEST(a_new_pool_has_no_threads_and_nothing_to_do)
     assert_ok(rota_close(pool));
 }
 
-/* FJP-04, FJP-05, FJ-01, FACT-05 */
+/* FJ-01, FACT-05 */
 TEST(parallelism_is_as_wanted_or_that_of_the_machine)
 {
     const unsigned wanted[] = {1, 2, 3, 32767, 0};
@@ -53,7 +53,7 @@ static void refused(rota_forkjoin_options options)
     assert_ptr_equal(pool, TEST_UNTOUCHED);
 }
 
-/* FJP-02, FJ-01 */
+/* FJ-01 */
 TEST(what_cannot_be_is_refused)
 {
     rota_executor *pool = TEST_UNTOUCHED;
@@ -359,7 +359,7 @@ TEST(settings_of_thread_pools_are_not_supported)
 
 /* -- Who am I? ---------------------------------------------------------------------------- */
 
-/* FJ-32, FTK-20, FT8-26, RAT-22, RTT-20 */
+/* FJ-32 */
 static void see_no_pool(rota_fj *task)
 {
     test_check(rota_fj_pool() == NULL);

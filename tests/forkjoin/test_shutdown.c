@@ -52,7 +52,7 @@ static void planter_init(struct planter *planter)
 
 /* -- Shutdown ----------------------------------------------------------------------------- */
 
-/* FJ-23, FJ-25, FJ-33, FJP-01 */
+/* FJ-23, FJ-25, FJ-33 */
 TEST(after_a_shutdown_what_runs_may_still_fork)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -75,7 +75,7 @@ TEST(after_a_shutdown_what_runs_may_still_fork)
     assert_ok(rota_executor_free(pool));
 }
 
-/* FJ-03, FJP-12: nothing from outside, and no task of rota_submit from inside. */
+/* FJ-03: nothing from outside, and no task of rota_submit from inside. */
 TEST(after_a_shutdown_nothing_new_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(1);
@@ -177,7 +177,7 @@ static void be_there(void *arg)
     test_check(rota_fj_worker() == 0);
 }
 
-/* FJP-08 */
+/* FJ-25, POOL-58, GEN-06 */
 TEST(awaiting_the_end_of_a_running_pool_times_out)
 {
     const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, ROTA_MS(1) - 1, ROTA_MS(12)};
@@ -314,7 +314,7 @@ TEST(shutdown_now_cancels_what_a_task_submitted)
     assert_int_equal(litter.probe.discards, QUEUED);
 }
 
-/* RFJ-01, RFJ-02: interrupted, and whoever waits wakes. */
+/* FJ-24: interrupted, and whoever waits wakes. */
 TEST(shutdown_now_ends_bodies_that_sleep)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1)};
@@ -361,7 +361,7 @@ static void invoke_sleepers(void *arg)
         rota_future_unref(futures[1]);
 }
 
-/* RFJ-04, FJ-24: those that run are interrupted. A second may run, as the first one waits. */
+/* FJ-24: those that run are interrupted. A second may run, as the first one waits. */
 TEST(shutdown_now_wakes_who_waits_for_several)
 {
     for (int all = 0; all < 2; all++) {
@@ -380,7 +380,7 @@ TEST(shutdown_now_wakes_who_waits_for_several)
 
 /* -- Shutdown now: what was forked -------------------------------------------------------- */
 
-/* SPEC 0: "also what is forked later ends cancelled". */
+/* FJ-34 */
 TEST(after_shutdown_now_what_is_forked_is_cancelled)
 {
     rota_executor *pool = test_forkjoin_of(2);

@@ -65,7 +65,6 @@ static void run_all(rota_task_list *list)
 
 /* -- The oldest from outside: FJ-27 ------------------------------------------------------- */
 
-/* FJP-14 */
 TEST(the_oldest_from_outside_is_taken_first)
 {
     struct busy busy;
@@ -98,7 +97,6 @@ static void take_one_inside(void *arg)
     rota_task_run(task);
 }
 
-/* FT8-38 */
 TEST(a_worker_takes_what_came_from_outside)
 {
     struct busy busy = {.pool = test_forkjoin_of(1)};

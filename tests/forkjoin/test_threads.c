@@ -184,7 +184,7 @@ TEST(on_exit_cannot_wait_for_the_end_of_its_pool)
     }
 }
 
-/* FJP-09, FJ-30: the first thread ends in its start callback. */
+/* FJ-30: the first thread ends in its start callback. */
 TEST(a_worker_that_ends_before_it_begins_is_replaced)
 {
     struct callbacks callbacks = {.allowed = 9, .is_torn = true};
@@ -198,7 +198,7 @@ TEST(a_worker_that_ends_before_it_begins_is_replaced)
     assert_int_equal(callbacks.exits, 2);
 }
 
-/* FJP-09: and no second is to be had. Who takes the task back? Nobody: the pool ends all the same. */
+/* FJ-30: no second thread can be made, and the pool ends all the same. */
 TEST(a_pool_whose_only_worker_ended_can_be_stopped)
 {
     struct callbacks callbacks = {.allowed = 1, .is_torn = true};
@@ -215,7 +215,7 @@ TEST(a_pool_whose_only_worker_ended_can_be_stopped)
 
 /* -- A factory that fails ----------------------------------------------------------------- */
 
-/* FJ-31, SPEC 0: "submit and execute are ROTA_EAGAIN; the callers do the work". */
+/* FJ-31, FJ-35 */
 TEST(without_threads_the_callers_do_the_work)
 {
     struct callbacks callbacks = {.allowed = 0};

@@ -12,7 +12,7 @@ static int value;
 
 /* -- Outcomes ----------------------------------------------------------------------------- */
 
-/* FTT-14, FUT-05, FUT-18: all who wait get what the body returned. */
+/* FUT-05, FUT-18: all who wait get what the body returned. */
 TEST(all_who_wait_get_the_result)
 {
     test_probe probe = {.error = 0};
@@ -29,7 +29,7 @@ TEST(all_who_wait_get_the_result)
     rota_future_unref(future);
 }
 
-/* FTT-15, FUT-17: or the value that was set by hand. */
+/* FUT-17: or the value that was set by hand. */
 TEST(all_who_wait_get_the_value)
 {
     test_getter getters[2];
@@ -44,7 +44,7 @@ TEST(all_who_wait_get_the_value)
     rota_future_unref(promise);
 }
 
-/* FTT-19, FUT-05, FUT-10, GEN-01: no result is written. ROTA_EFAILED from rota_future_get_timed. */
+/* FUT-05, FUT-10, GEN-01: no result is written. ROTA_EFAILED from rota_future_get_timed. */
 TEST(other_ends_write_no_result)
 {
     for (int i = 0; i < 3; i++) {
@@ -80,7 +80,7 @@ TEST(null_is_allowed_for_the_result_alone)
 
 /* -- Interrupts --------------------------------------------------------------------------- */
 
-/* FTT-20, FTT-21, INT-04, INT-05: with the flag set one does not wait, and the flag is taken. */
+/* INT-04, INT-05: with the flag set one does not wait, and the flag is taken. */
 TEST(an_interrupted_thread_does_not_wait)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1), 1, 0, -1, INT64_MIN};
@@ -101,7 +101,7 @@ TEST(an_interrupted_thread_does_not_wait)
     rota_future_unref(promise);
 }
 
-/* FTT-20, FTT-21, FUT-08, FUT-19: an interrupt ends one wait, and leaves the others. */
+/* FUT-08, FUT-19: an interrupt ends one wait, and leaves the others. */
 TEST(an_interrupt_ends_one_wait)
 {
     test_getter getters[3];

@@ -16,7 +16,7 @@ static bool has_no_actions(rota_future *future)
 
 /* -- One look ----------------------------------------------------------------------------- */
 
-/* FTT-23, RFU-07, FUT-09, GEN-04: without a timeout there is no wait, and no memory is used. */
+/* FUT-09, GEN-04: without a timeout there is no wait, and no memory is used. */
 TEST(no_timeout_is_one_look)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
@@ -56,7 +56,7 @@ TEST(a_wait_needs_no_memory)
 
 /* -- Time --------------------------------------------------------------------------------- */
 
-/* FTT-22, FUT-08, GEN-06: not a nanosecond early, and the future is as before. */
+/* FUT-08, GEN-06: not a nanosecond early, and the future is as before. */
 TEST_WITH(test_virtual_time, a_timeout_is_never_early)
 {
     test_getter getter;

@@ -54,7 +54,7 @@ static void count_action(rota__action *self, rota__action_queue *more)
     ROTA__CONTAINER(self, struct count, action)->runs++;
 }
 
-/* FTT-03, FUT-16, FUT-20: each run leaves it pending; OWN-17: and each result is freed. */
+/* FUT-16, FUT-20: each run leaves it pending; OWN-17: and each result is freed. */
 TEST(each_run_leaves_it_pending)
 {
     test_probe probe = {.error = 0};

@@ -54,7 +54,7 @@ static void assert_cancelled(rota_future *future)
     assert_int_equal(rota_future_error(future), 0);
 }
 
-/* FTT-13, FUT-11, FUT-22: cancelled without interrupt, it goes on and does not notice. */
+/* FUT-11, FUT-22: cancelled without interrupt, it goes on and does not notice. */
 TEST(cancel_lets_the_body_go_on)
 {
     const int errors[] = {0, 7};
@@ -80,7 +80,7 @@ TEST(cancel_lets_the_body_go_on)
     }
 }
 
-/* FTT-11, FUT-12, FUT-22: cancelled with interrupt, it is woken, and what it returns is lost. */
+/* FUT-12, FUT-22: cancelled with interrupt, it is woken, and what it returns is lost. */
 TEST(cancel_now_wakes_the_body)
 {
     struct body body;

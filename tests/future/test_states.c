@@ -43,7 +43,7 @@ static void look(void *arg)
     look->done = rota_future_is_done(look->future);
 }
 
-/* FTT-24, FUT-06, FUT-25: a task is pending, then it runs, then it has ended. */
+/* FUT-06, FUT-25: a task is pending, then it runs, then it has ended. */
 TEST(the_state_follows_the_task)
 {
     const int errors[] = {0, 7};
@@ -80,7 +80,7 @@ TEST(null_is_no_future)
 
 /* -- Running ------------------------------------------------------------------------------ */
 
-/* FTT-02, FUT-04, FUT-05: the body runs once, and the outcome is for ever. */
+/* FUT-04, FUT-05: the body runs once, and the outcome is for ever. */
 TEST(a_task_runs_once)
 {
     test_probe probe = {.error = 0};
@@ -91,7 +91,7 @@ TEST(a_task_runs_once)
     for (int i = 0; i < 3; i++) {
         assert_ok(rota_future_get(future, &result));
         assert_ptr_equal(result, &probe);
-        assert_stays_done(future); /* FTT-09, FTT-10 */
+        assert_stays_done(future);
     }
     rota_future_unref(future);
     assert_int_equal(probe.runs, 1);
@@ -120,7 +120,7 @@ TEST(a_running_task_is_not_run_again)
     rota_future_unref(future);
 }
 
-/* FTT-18, FUT-05: a failure has one code, told to all and every time. */
+/* FUT-05: a failure has one code, told to all and every time. */
 TEST(a_failed_task_stays_failed)
 {
     test_probe probe = {.error = -77};
@@ -181,7 +181,7 @@ static void assert_ended(rota_future *future, int how)
     assert_stays_done(future);
 }
 
-/* FTT-05, FTT-07, FTT-08, FUT-10, FUT-14, FUT-17: it never runs, and is discarded once. */
+/* FUT-10, FUT-14, FUT-17: it never runs, and is discarded once. */
 TEST(a_queued_task_that_is_ended_never_runs)
 {
     for (int how = 0; how < ENDS; how++) {
@@ -237,7 +237,7 @@ static int must_not_be_called(void *self, rota_task *task)
     return ROTA_OK;
 }
 
-/* FTT-01, FUT-03, GEN-03: a task needs a body, also where the executor takes none any more. */
+/* FUT-03, GEN-03: a task needs a body, also where the executor takes none any more. */
 TEST(a_task_needs_a_body)
 {
     const rota_executor_ops ops = {.execute = must_not_be_called};

@@ -86,7 +86,7 @@ static void sort_all_sizes(void *pool)
     }
 }
 
-/* PAR-05, PAR-07, RAT-49 */
+/* PAR-05, PAR-07 */
 TEST(a_sort_is_right_and_stable)
 {
     for (int i = 0; i < POOLS; i++) {

@@ -22,7 +22,7 @@ static void *look(void *arg)
     return NULL;
 }
 
-/* TPE-02, TPE-05, TPE-17 */
+/* POOL-46, POOL-48 */
 TEST(a_task_sees_itself_active_and_not_completed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
@@ -103,7 +103,7 @@ TEST(completed_counts_every_task_that_had_its_turn)
     assert_ok(rota_executor_free(pool));
 }
 
-/* POOL-48, as section 0 has it: submitted never falls. */
+/* POOL-48: submitted never falls. */
 TEST(what_is_taken_out_of_the_queue_stays_submitted)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

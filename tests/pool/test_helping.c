@@ -235,7 +235,7 @@ static void get_with_some_time(struct family *family)
     family->status = rota_future_get_timed(family->children[2], ROTA_US(100), &family->result);
 }
 
-/* Section 0, fault 13: "with strict_wait timed get times out". */
+/* Fault 13: "with strict_wait timed get times out". */
 TEST(with_strict_wait_a_worker_just_waits)
 {
     struct family family;
@@ -313,7 +313,7 @@ static void *get_itself(void *arg)
     return NULL;
 }
 
-/* Fault 12, section 0 */
+/* Fault 12 */
 TEST(a_task_cannot_wait_for_itself_nor_for_one_it_runs_inside_of)
 {
     struct circle circle = {.pool = test_pool((rota_pool_options){.core_threads = 1})};

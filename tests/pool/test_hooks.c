@@ -95,7 +95,7 @@ static void *look_at_log(void *arg)
     return arg;
 }
 
-/* POOL-34, TPE-46 */
+/* POOL-34 */
 TEST(the_hooks_run_around_each_task_on_its_thread)
 {
     struct log log;
@@ -138,7 +138,7 @@ static void assert_ended(const struct log *log, unsigned i, int status, int erro
     assert_int_equal(log->after[i].error, error);
 }
 
-/* POOL-33, as section 0 has it. */
+/* POOL-33 */
 TEST(after_execute_is_told_how_the_task_ended)
 {
     int codes[] = {41, -42};
@@ -395,7 +395,7 @@ TEST(a_failure_that_a_holder_can_see_is_not_told)
     rota_future_unref(future);
 }
 
-/* POOL-31, as section 0 has it: nothing was unwound. */
+/* POOL-31: nothing was unwound. */
 TEST(a_failure_does_not_end_the_worker)
 {
     int code = 1;
@@ -434,7 +434,7 @@ static void count_end(rota_executor *ex, void *ctx)
     atomic_fetch_add((atomic_uint *)ctx, 1);
 }
 
-/* POOL-36, RTP-10 */
+/* POOL-36 */
 TEST(terminated_is_called_once_however_often_the_pool_is_shut_down)
 {
     atomic_uint ends = 0;

@@ -60,7 +60,7 @@ static void show(void *element, void *ctx)
     shown->args[shown->count++] = rota_task_call(element)->arg;
 }
 
-/* TPE-23, POOL-50 */
+/* POOL-50 */
 TEST(the_queue_holds_what_is_queued_and_not_what_runs)
 {
     struct shown shown = {.count = 0};
@@ -75,7 +75,7 @@ TEST(the_queue_holds_what_is_queued_and_not_what_runs)
     queued_close(&queued);
 }
 
-/* OWN-12 */
+/* OWN-12, POOL-64 */
 TEST(the_queue_that_was_given_is_the_one_that_is_lent)
 {
     rota_queue *queue = test_array(3);
@@ -87,7 +87,7 @@ TEST(the_queue_that_was_given_is_the_one_that_is_lent)
 
 /* -- Removing by name --------------------------------------------------------------------- */
 
-/* TPE-24, POOL-51 */
+/* POOL-51 */
 TEST(a_queued_task_can_be_removed_once_and_then_never_runs)
 {
     struct queued queued;

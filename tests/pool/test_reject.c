@@ -9,7 +9,7 @@
 #include "reject.h"
 #include "rota_test_internal.h"
 
-/* REJ-08, CON-05 */
+/* REJ-08 */
 static void assert_cancelled(rota_future *future)
 {
     assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
@@ -19,7 +19,7 @@ static void assert_cancelled(rota_future *future)
 
 /* -- Abort -------------------------------------------------------------------------------- */
 
-/* REJ-02, TPE-11 */
+/* REJ-02 */
 TEST(abort_is_the_default_and_leaves_the_task_alone)
 {
     rota_future *future = TEST_UNTOUCHED;
@@ -194,7 +194,7 @@ TEST(discard_oldest_drops_the_head_of_the_queue_for_it)
     rota_future_unref(future);
 }
 
-/* REJ-05, TPE-38 */
+/* REJ-05 */
 TEST(discard_oldest_drops_the_task_itself_when_the_pool_is_shut_down)
 {
     rota_future *future;
@@ -450,7 +450,7 @@ static void direct_init(struct direct *direct)
     direct->task = test_task(test_probe_call(&direct->probe), &direct->future);
 }
 
-/* REJ-09, TPE-53 */
+/* REJ-09 */
 TEST(abort_discard_and_caller_runs_do_not_need_a_full_pool)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -112,7 +112,7 @@ static void was_right(const struct job *job)
     assert_int_equal(job->told, code);
 }
 
-/* RTP-10, as section 0 has it. */
+/* POOL-31, POOL-32, POOL-34, POOL-36 */
 TEST(hooks_and_bodies_may_end_in_every_way)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -161,7 +161,7 @@ static void invoke_two_that_sleep(void *arg)
     }
 }
 
-/* RFU-01: again and again. */
+/* EXEC-14: again and again. */
 TEST(invoke_all_returns_when_its_pool_is_stopped)
 {
     for (int round = 0; round < 100; round++) {
@@ -344,7 +344,7 @@ static void cancel_all_but_the_first(unsigned rivals)
     assert_ok(rota_queue_free(contest.lock));
 }
 
-/* RFU-02 */
+/* FUT-12 */
 TEST(who_is_cancelled_leaves_the_lock_to_the_others)
 {
     for (unsigned rivals = 2; rivals <= MOST_RIVALS; rivals++)

@@ -5,7 +5,7 @@
  */
 #include "pools.h"
 
-/* TPE-16 */
+/* POOL-08, POOL-41 */
 TEST(the_maximum_is_what_was_last_set)
 {
     static const unsigned wanted[] = {5, 4};
@@ -33,7 +33,7 @@ static void *look_at_priority(void *arg)
     return NULL;
 }
 
-/* EXS-18: that of whoever makes the pool. */
+/* FACT-12 */
 TEST(a_worker_has_the_usual_priority)
 {
     struct priority worker = {.policy = -1}, usual = worker;
@@ -101,7 +101,7 @@ static void refuses_from_full_to_its_end(bool executes_first, bool now)
     assert_int_equal(probe.discards, 3 * INVOKES); /* EXEC-16 */
 }
 
-/* TPE-36 */
+/* POOL-12, REJ-02 */
 TEST(every_way_in_is_refused_when_full_shut_down_or_terminated)
 {
     for (int i = 0; i < 4; i++)
@@ -119,7 +119,7 @@ static void is_cancelled_for_all(rota_future *future)
     rota_future_unref(future);
 }
 
-/* TPE-52 */
+/* FUT-11, FUT-14 */
 TEST(a_running_and_a_queued_task_can_be_cancelled)
 {
     rota_executor *pool = test_small_pool(1, 1, 10);
@@ -142,7 +142,7 @@ TEST(a_running_and_a_queued_task_can_be_cancelled)
     assert_int_equal(probe.runs, 0);
 }
 
-/* CON-02, as section 0 has it: nobody has the futures, and each task of the list is discarded. */
+/* OWN-04, OWN-07: nobody has the futures, and each task of the list is discarded. */
 TEST(what_is_handed_over_though_nobody_holds_it_is_discarded_once)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

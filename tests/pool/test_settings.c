@@ -23,7 +23,7 @@ static void refused(rota_pool_options options)
     assert_ok(rota_queue_free(queue)); /* OWN-12 */
 }
 
-/* POOL-06, POOL-05, TPE-27 to TPE-30 */
+/* POOL-06, POOL-05 */
 TEST(sizes_and_times_that_cannot_be_are_refused)
 {
     rota_executor *pool = NULL;
@@ -66,7 +66,7 @@ TEST(threads_that_cannot_be_are_refused)
         refused((rota_pool_options){.core_threads = 1, .threads = bad_threads[i]});
 }
 
-/* POOL-07, POOL-08, TPE-06, TPE-11, TPE-48 */
+/* POOL-07, POOL-08 */
 TEST(a_pool_says_what_its_defaults_are)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 3});
@@ -179,7 +179,7 @@ static rota_executor *elaborate_pool(rota_pool_options *given)
     return pool;
 }
 
-/* POOL-08, TPE-07, TPE-08, TPE-12 */
+/* POOL-08 */
 TEST(what_a_pool_was_made_of_can_be_read_and_given_back)
 {
     rota_pool_options given, now, again;
@@ -195,7 +195,7 @@ TEST(what_a_pool_was_made_of_can_be_read_and_given_back)
     assert_ok(rota_close(pool));
 }
 
-/* Section 0: 0 in the setter is 1 in the options. */
+/* POOL-65 */
 TEST(a_keep_alive_of_at_once_can_be_given_back)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1, .keep_alive = 1});
@@ -208,7 +208,7 @@ TEST(a_keep_alive_of_at_once_can_be_given_back)
     assert_ok(rota_close(pool));
 }
 
-/* Section 0: "1 is legal beside core_may_time_out, only the setters refuse 0 there". */
+/* POOL-65 */
 TEST(at_once_beside_core_may_time_out_is_for_options_only)
 {
     rota_executor *pool = test_pool(
@@ -221,7 +221,7 @@ TEST(at_once_beside_core_may_time_out_is_for_options_only)
 
 /* -- Setters ------------------------------------------------------------------------------ */
 
-/* TPE-09, TPE-13, TPE-16, POOL-45 */
+/* POOL-45 */
 TEST(setters_change_what_is_read)
 {
     const rota_threads threads = {.name = "x-%u", .stack_size = 1 << 18};
@@ -244,7 +244,7 @@ TEST(setters_change_what_is_read)
     assert_ok(rota_close(pool));
 }
 
-/* POOL-40 to POOL-43, POOL-45, TPE-10, TPE-40 to TPE-42 */
+/* POOL-40 to POOL-43, POOL-45 */
 TEST(values_that_cannot_be_are_refused_and_change_nothing)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -331,7 +331,7 @@ static void every_setter_says(rota_executor *ex, int status)
     assert_status(rota_pool_set_threads(ex, &threads), status);
 }
 
-/* EXS-07, FACT-03, FACT-04 */
+/* FACT-03, FACT-04, GEN-18 */
 TEST(what_cannot_be_set_is_not_supported)
 {
     rota_executor *direct, *single, *scheduled;

@@ -121,7 +121,7 @@ static void open_and_await_end(rota_executor *pool, test_gate *gate)
     test_await_state(pool, ROTA_TERMINATED);
 }
 
-/* TPE-36 */
+/* POOL-12, POOL-52 */
 TEST(every_way_to_submit_is_refused_from_shutdown_on)
 {
     rota_executor *pool = test_small_pool(1, 1, 1);
@@ -283,7 +283,7 @@ TEST(the_second_shutdown_now_has_nothing_to_hand_over)
     assert_int_equal(gate.begun, 1);
 }
 
-/* OWN-08, CON-03 */
+/* OWN-08 */
 TEST(without_a_list_what_is_queued_is_discarded_and_its_waiters_wake)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -310,7 +310,7 @@ TEST(without_a_list_what_is_queued_is_discarded_and_its_waiters_wake)
     assert_int_equal(probe.runs, 0);
 }
 
-/* TPE-26, POOL-04 */
+/* POOL-04, POOL-53 */
 TEST(shutdown_now_interrupts_all_that_runs_and_nothing_else)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
@@ -444,7 +444,7 @@ TEST(a_task_that_begins_after_the_stop_is_interrupted)
 
 /* -- Waiting for the end ------------------------------------------------------------------ */
 
-/* TPE-20, GEN-04, GEN-06 */
+/* GEN-04, GEN-06, POOL-58 */
 TEST(await_termination_is_never_early)
 {
     static const rota_ns timeouts[] = {INT64_MIN, -1, 0, 1, 999999, ROTA_MS(3)};
@@ -518,7 +518,7 @@ static void *wait_for_own_end(void *arg)
     return NULL;
 }
 
-/* POOL-58, OWN-11, CON-09, CON-12 */
+/* POOL-58, OWN-11 */
 TEST(a_task_cannot_wait_for_its_own_pool_nor_close_it)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -538,7 +538,7 @@ TEST(a_task_cannot_wait_for_its_own_pool_nor_close_it)
     assert_ok(rota_close(pool));
 }
 
-/* OWN-11, CON-09 */
+/* OWN-11 */
 TEST(a_pool_is_freed_only_when_it_has_ended)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -596,7 +596,7 @@ static void assert_end_was_right(const struct ending *ending)
     assert_int_equal(ending->stats.threads + ending->stats.active, 0);
 }
 
-/* POOL-36, TPE-45 */
+/* POOL-36 */
 TEST(the_terminated_hook_of_an_unused_pool_runs_before_shutdown_returns)
 {
     struct ending ending = {.calls = 0};

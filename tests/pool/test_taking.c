@@ -20,7 +20,7 @@ TEST(a_new_pool_has_no_threads_and_all_its_figures_are_zero)
     assert_ok(rota_close(pool));
 }
 
-/* TPE-01 */
+/* POOL-09, POOL-17 */
 TEST(a_task_that_was_taken_runs)
 {
     rota_executor *pool = test_small_pool(1, 1, 10);
@@ -149,7 +149,7 @@ TEST(with_a_queue_without_a_bound_there_are_never_more_than_core)
     assert_ok(rota_close(pool));
 }
 
-/* GEN-02, GEN-03, TPE-39 */
+/* GEN-02, GEN-03 */
 TEST(a_task_without_a_function_is_no_task_also_after_shutdown)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -75,7 +75,7 @@ static bool has_name(const struct selves *selves, const char *name)
     return false;
 }
 
-/* FACT-08, as section 0 has it. */
+/* FACT-08 */
 TEST(threads_have_the_name_and_their_number)
 {
     struct selves selves;
@@ -348,7 +348,7 @@ static int create(pthread_t *out, const pthread_attr_t *attr, void *(*start)(voi
     return pthread_create(out, attr, start, arg);
 }
 
-/* EXS-02, EXS-09, FACT-09 */
+/* FACT-09 */
 TEST(threads_come_from_the_factory)
 {
     struct factory factory = {.good = 99};
@@ -362,7 +362,7 @@ TEST(threads_come_from_the_factory)
     assert_int_equal(runs, 10);
 }
 
-/* TPE-47, POOL-28 */
+/* POOL-28 */
 TEST(when_the_factory_fails_the_threads_that_there_are_do_it_all)
 {
     struct factory factory = {.good = 1};
@@ -378,7 +378,7 @@ TEST(when_the_factory_fails_the_threads_that_there_are_do_it_all)
     assert_int_equal(runs, 100);
 }
 
-/* CON-08, POOL-27, POOL-28 */
+/* POOL-27, POOL-28 */
 TEST(a_factory_that_gives_no_thread_at_all_refuses_the_task)
 {
     struct factory factory = {.good = 0};
@@ -439,7 +439,7 @@ TEST(a_thread_that_has_just_come_is_enough)
     assert_int_equal(runs, 1);
 }
 
-/* RTP-04 */
+/* POOL-27, POOL-28 */
 TEST(a_pool_with_a_flaky_factory_can_be_shut_down)
 {
     for (unsigned good = 0; good < 5; good++) {

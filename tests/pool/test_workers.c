@@ -23,7 +23,7 @@ static void fill_and_empty(rota_executor *pool, unsigned max)
     assert_int_equal(gate.interrupted, 0);
 }
 
-/* RTP-11, POOL-24, POOL-44 */
+/* POOL-24, POOL-44 */
 TEST(idle_threads_above_core_go_after_the_keep_alive_and_no_others)
 {
     test_clock_install();
@@ -46,7 +46,7 @@ TEST(idle_threads_above_core_go_after_the_keep_alive_and_no_others)
     test_clock_remove();
 }
 
-/* TPE-50, POOL-43 */
+/* POOL-43 */
 TEST(core_threads_stay_for_ever_unless_they_may_time_out)
 {
     test_clock_install();
@@ -66,7 +66,7 @@ TEST(core_threads_stay_for_ever_unless_they_may_time_out)
     test_clock_remove();
 }
 
-/* RTP-02, POOL-43, POOL-29: what they completed stays counted. */
+/* POOL-43, POOL-29: what they completed stays counted. */
 TEST(core_threads_that_timed_out_come_back_on_demand)
 {
     test_clock_install();
@@ -289,7 +289,7 @@ TEST(with_a_larger_max_the_next_saturated_submission_adds_a_thread)
     assert_int_equal(gate.ended, 3);
 }
 
-/* RTP-01: everything in turn, n = 3. */
+/* POOL-41, POOL-42, POOL-43, POOL-47: everything in turn, n = 3. */
 TEST(a_pool_follows_every_change_of_its_settings)
 {
     test_clock_install();
@@ -335,7 +335,7 @@ static void starts(rota_executor *pool, int (*start)(rota_executor *, unsigned *
     assert_int_equal(test_stats(pool).threads, threads);
 }
 
-/* TPE-03, POOL-38 */
+/* POOL-38 */
 TEST(prestart_one_starts_one_below_core)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 6});
@@ -575,7 +575,7 @@ static void *change_core(void *arg)
     return NULL;
 }
 
-/* RTP-07, INT-09, POOL-23 */
+/* INT-09, POOL-23 */
 TEST(tasks_that_change_their_own_pool_never_see_an_interrupt)
 {
     rota_executor *pool = test_pool((rota_pool_options){

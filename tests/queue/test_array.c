@@ -47,7 +47,7 @@ TEST(a_drain_of_one_lets_a_producer_in)
     assert_ok(rota_queue_free(queue));
 }
 
-/* ABT-02, QUEUE-04, GEN-02: nothing is written. */
+/* QUEUE-04, GEN-02: nothing is written. */
 TEST(it_needs_a_capacity_and_a_place)
 {
     rota_queue *queue = TEST_UNTOUCHED;
@@ -70,7 +70,7 @@ TEST(an_array_that_no_memory_holds_is_refused)
     assert_ptr_equal(queue, TEST_UNTOUCHED);
 }
 
-/* ABT-01, ABT-03, ABT-05, QUEUE-04: exactly, from one on. */
+/* QUEUE-04: exactly, from one on. */
 TEST(its_capacity_is_exact)
 {
     for (size_t capacity = 1; capacity < CELLS; capacity++) {

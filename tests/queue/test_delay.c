@@ -85,7 +85,7 @@ TEST(it_needs_to_know_when_and_a_place)
     assert_ptr_equal(other, TEST_UNTOUCHED);
 }
 
-/* QUEUE-27, QUEUE-28, DWQ-07, DQT-27: not a nanosecond early, but it can be seen. */
+/* QUEUE-27, QUEUE-28, DWQ-07: not a nanosecond early, but it can be seen. */
 TEST(nothing_comes_out_before_its_time)
 {
     void *next = NULL;
@@ -106,7 +106,7 @@ TEST(nothing_comes_out_before_its_time)
     assert_int_equal(rota_queue_size(queue), 0);
 }
 
-/* QUEUE-27, DQT-26: in the order of their times, whatever the order of insertion. */
+/* QUEUE-27: in the order of their times, whatever the order of insertion. */
 TEST(the_earliest_comes_first)
 {
     void *element;
@@ -303,7 +303,7 @@ TEST(removal_by_name_is_as_cheap_among_many_as_among_few)
 
 /* -- By the real clock -------------------------------------------------------------------- */
 
-/* DQT-26, GEN-06: each not before its time, all in the order of their times. */
+/* GEN-06, QUEUE-27: each not before its time, all in the order of their times. */
 TEST(by_the_real_clock_none_is_early)
 {
     rota_queue *real = NULL;

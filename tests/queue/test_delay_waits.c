@@ -133,7 +133,7 @@ static void end_takers(void)
 
 /* -- One who waits ------------------------------------------------------------------------ */
 
-/* DWQ-07, DQT-26: until it is due, and no longer. */
+/* DWQ-07: until it is due, and no longer. */
 TEST(take_waits_until_the_first_is_due)
 {
     put_after(0, 10);
@@ -217,7 +217,7 @@ TEST(who_waits_for_ever_can_still_be_served)
 
 /* -- Timed polls -------------------------------------------------------------------------- */
 
-/* DWQ-07, DQT-29: its time ends before that of the first. */
+/* DWQ-07: its time ends before that of the first. */
 TEST(a_poll_gives_up_before_the_first_is_due)
 {
     put_after(0, 10);

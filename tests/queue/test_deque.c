@@ -70,7 +70,7 @@ static void gives(test_queue_call *call, rota_ns timeout, size_t i)
 
 /* -- Nobody waits ------------------------------------------------------------------------- */
 
-/* LDT-16, LDT-17, QUEUE-04, QUEUE-39. */
+/* QUEUE-04, QUEUE-39 */
 TEST(it_needs_a_capacity_and_a_place)
 {
     const size_t large[] = {1, SIZE_MAX / 2, SIZE_MAX - 1, ROTA_UNBOUNDED};
@@ -101,7 +101,7 @@ static void pushed_come_back(test_queue_call *push, rota_ns timeout, test_queue_
         gives(pull, 0, pull == test_poll_back ? i : FULL - 1 - i);
 }
 
-/* QUEUE-22, LDT-04, LDT-15, LDT-21 to LDT-23, LDT-37: a stack from the front, a queue from behind. */
+/* QUEUE-22: a stack from the front, a queue from behind. */
 TEST(the_front_takes_elements_in_every_way)
 {
     test_queue_call *const pulls[] = {test_poll, test_poll_back};
@@ -115,7 +115,7 @@ TEST(the_front_takes_elements_in_every_way)
     }
 }
 
-/* QUEUE-22, LDT-06, LDT-11, LDT-52, LDT-54: the newest first, then nothing. */
+/* QUEUE-22: the newest first, then nothing. */
 TEST(the_back_gives_elements_in_every_way)
 {
     test_queue_call *const pulls[] = {test_take_back, test_poll_back, test_poll_back_timed};
@@ -132,7 +132,7 @@ TEST(the_back_gives_elements_in_every_way)
     assert_ptr_equal(element, TEST_UNTOUCHED);
 }
 
-/* LDT-08, LDT-10: the last one, left there. */
+/* QUEUE-22: the last one, left there. */
 TEST(peek_back_shows_the_last)
 {
     void *element = NULL;
@@ -149,7 +149,7 @@ TEST(peek_back_shows_the_last)
     assert_ptr_equal(element, TEST_UNTOUCHED);
 }
 
-/* QUEUE-23, LDT-13, LDT-68: the first call takes that nearest its end, the others stay in order. */
+/* QUEUE-23: the first call takes that nearest its end, the others stay in order. */
 TEST(an_element_can_be_removed_from_either_end)
 {
     void *const all[] = {&cells[1], &cells[0], &cells[2], &cells[0], &cells[3], &cells[0]};
@@ -173,7 +173,7 @@ static void never(void *element, void *ctx)
     test_die(__FILE__, __LINE__, "an empty deque has shown an element");
 }
 
-/* QUEUE-23, LDT-67: in reverse. */
+/* QUEUE-23: in reverse. */
 TEST(each_back_begins_at_the_back)
 {
     assert_int_equal(rota_deque_each_back(deque, never, NULL), 0);
@@ -275,8 +275,8 @@ static void stops_waiting(test_queue_call *call, void *element)
 }
 
 /*
- * LDT-43, LDT-44, INT-04, INT-05: before it waits and while it does. ROTA_EINTERRUPTED from
- * rota_deque_take_back, rota_deque_poll_back_timed.
+ * INT-04, INT-05: before it waits and while it does. ROTA_EINTERRUPTED from rota_deque_take_back,
+ * rota_deque_poll_back_timed.
  */
 TEST(a_take_from_the_back_can_be_interrupted)
 {
@@ -288,8 +288,8 @@ TEST(a_take_from_the_back_can_be_interrupted)
 }
 
 /*
- * LDT-38, LDT-40, LDT-49, LDT-51, INT-04, INT-05: nothing was inserted. ROTA_EINTERRUPTED from
- * rota_deque_put_front, rota_deque_offer_front_timed.
+ * INT-04, INT-05: nothing was inserted. ROTA_EINTERRUPTED from rota_deque_put_front,
+ * rota_deque_offer_front_timed.
  */
 TEST(a_put_at_the_front_can_be_interrupted)
 {
@@ -334,8 +334,8 @@ static void gives_up_on_time(test_queue_call *call, void *element)
 }
 
 /*
- * LDT-40, LDT-51, LDT-54, GEN-06: not a nanosecond early. ROTA_ETIMEDOUT from
- * rota_deque_poll_back_timed, rota_deque_offer_front_timed.
+ * GEN-06, QUEUE-22: not a nanosecond early. ROTA_ETIMEDOUT from rota_deque_poll_back_timed,
+ * rota_deque_offer_front_timed.
  */
 TEST(a_wait_at_either_end_takes_as_long_as_it_was_told)
 {

@@ -250,7 +250,7 @@ static void go_by_name(make_call *make)
     assert_ok(rota_queue_free(queue));
 }
 
-/* QUEUE-12, ABT-28, LBT-29, LDT-66, LTT-23: all go while it is visited. */
+/* QUEUE-12: all go while it is visited. */
 TEST(a_queue_can_be_emptied_while_it_is_visited)
 {
     on_every_kind(go_by_name);

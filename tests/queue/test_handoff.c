@@ -74,7 +74,7 @@ static void looks_empty(void)
 
 /* -- Nobody there ------------------------------------------------------------------------- */
 
-/* QUEUE-30, QUEUE-31, SQT-01 to SQT-03, SQT-07, SQT-08, SQT-11 to SQT-17, SQT-20. */
+/* QUEUE-30, QUEUE-31 */
 TEST(alone_nobody_gets_rid_of_anything)
 {
     void *element = TEST_UNTOUCHED;
@@ -90,7 +90,7 @@ TEST(alone_nobody_gets_rid_of_anything)
     looks_empty();
 }
 
-/* QUEUE-30, SQT-13 to SQT-17: what a producer holds out is not in the queue, and stays with it. */
+/* QUEUE-30: what a producer holds out is not in the queue, and stays with it. */
 TEST(it_is_empty_while_producers_wait)
 {
     test_caller producers[2];
@@ -139,7 +139,7 @@ TEST(a_producer_that_waits_meets_a_consumer)
     }
 }
 
-/* QUEUE-31, SQT-18: and the other way round; the put returns at once. */
+/* QUEUE-31: and the other way round; the put returns at once. */
 TEST(a_consumer_that_waits_meets_a_producer)
 {
     test_queue_call *const putting[] = {test_put, test_offer, test_offer_timed};
@@ -155,7 +155,7 @@ TEST(a_consumer_that_waits_meets_a_producer)
     }
 }
 
-/* QUEUE-32, SQT-21: as many as there are, or as are wanted; those that gave are released. */
+/* QUEUE-32: as many as there are, or as are wanted; those that gave are released. */
 TEST(a_drain_takes_from_producers_that_wait)
 {
     test_caller producers[3];
@@ -182,7 +182,7 @@ TEST(a_drain_takes_from_producers_that_wait)
 
 /* -- Who goes first ----------------------------------------------------------------------- */
 
-/* QUEUE-33, RXX-05: producers that came one after the other; the fair mode keeps the order. */
+/* QUEUE-33: producers that came one after the other; the fair mode keeps the order. */
 TEST(producers_are_served_in_turn)
 {
     test_caller producers[CELLS];

@@ -23,7 +23,7 @@ static void put_all(rota_queue *queue, size_t count)
         assert_ok(rota_queue_put(queue, &cells[i]));
 }
 
-/* LBT-02, QUEUE-04, GEN-02: nothing is written. */
+/* QUEUE-04, GEN-02: nothing is written. */
 TEST(it_needs_a_capacity_and_a_place)
 {
     rota_queue *queue = TEST_UNTOUCHED;
@@ -34,7 +34,7 @@ TEST(it_needs_a_capacity_and_a_place)
     assert_ptr_equal(queue, TEST_UNTOUCHED);
 }
 
-/* LBT-01, QUEUE-20, QUEUE-39: a bound that cannot be reached is a bound all the same. */
+/* QUEUE-20, QUEUE-39: a bound that cannot be reached is a bound all the same. */
 TEST(its_bound_may_be_as_large_as_one_likes)
 {
     const size_t large[] = {1, 2, SIZE_MAX / 2, SIZE_MAX - 1};
@@ -48,7 +48,7 @@ TEST(its_bound_may_be_as_large_as_one_likes)
     }
 }
 
-/* LBT-01, QUEUE-20, QUEUE-39: then its room is never less. */
+/* QUEUE-20, QUEUE-39: then its room is never less. */
 TEST(without_a_bound_its_room_does_not_change)
 {
     rota_queue *queue = make(ROTA_UNBOUNDED);
@@ -60,7 +60,7 @@ TEST(without_a_bound_its_room_does_not_change)
     assert_ok(rota_queue_free(queue));
 }
 
-/* LBT-05, LBT-06, QUEUE-20: the bound is exact. */
+/* QUEUE-20: the bound is exact. */
 TEST(its_capacity_is_exact)
 {
     for (size_t capacity = 1; capacity < MANY; capacity = 2 * capacity + 1) {

@@ -64,7 +64,7 @@ static void gives_in_order(size_t count)
     assert_status(rota_queue_poll(queue, &element), ROTA_EEMPTY);
 }
 
-/* PBT-28, GEN-02. */
+/* GEN-02, QUEUE-25 */
 TEST(it_needs_an_order_and_a_place)
 {
     rota_queue *other = TEST_UNTOUCHED;
@@ -75,7 +75,7 @@ TEST(it_needs_an_order_and_a_place)
     assert_ptr_equal(other, TEST_UNTOUCHED);
 }
 
-/* QUEUE-25, PBT-11, PBT-13: whatever the order of insertion. */
+/* QUEUE-25: whatever the order of insertion. */
 TEST(the_least_comes_first)
 {
     put_random(MANY, UINT32_MAX);
@@ -99,7 +99,7 @@ static int compare_reversed(const void *a, const void *b, void *ctx)
     return test_compare_ranks(b, a, NULL);
 }
 
-/* PBT-03: the order is the user's, and so is ctx. */
+/* QUEUE-25: the order is the user's, and so is ctx. */
 TEST(the_order_is_the_users)
 {
     atomic_size_t asked = 0;
@@ -119,7 +119,7 @@ TEST(the_order_is_the_users)
     assert_ok(rota_queue_free(reversed));
 }
 
-/* QUEUE-26, PBT-29: in order of removal, not of insertion. */
+/* QUEUE-26: in order of removal, not of insertion. */
 TEST(a_drain_gives_the_least_first)
 {
     void *elements[MANY];
@@ -141,7 +141,7 @@ static bool is_odd(void *element, void *ctx)
     return ((struct item *)element)->number % 2 == 1;
 }
 
-/* QUEUE-13, PBT-22: half of them, wherever they stand. */
+/* QUEUE-13: half of them, wherever they stand. */
 TEST(what_is_left_is_in_order)
 {
     put_random(MANY, 30);

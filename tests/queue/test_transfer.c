@@ -66,7 +66,7 @@ TEST(it_needs_a_place)
 
 /* -- To a consumer that waits ------------------------------------------------------------- */
 
-/* LTT-36, LTT-37, QUEUE-35, QUEUE-37: at once, with any timeout, also when interrupted. */
+/* QUEUE-35, QUEUE-37: at once, with any timeout, also when interrupted. */
 TEST(who_waits_gets_it_at_once)
 {
     test_queue_call *const giving[] = {test_try_transfer, test_transfer, test_transfer,
@@ -87,7 +87,7 @@ TEST(who_waits_gets_it_at_once)
     }
 }
 
-/* LTT-35, QUEUE-35, QUEUE-39: nobody waits, and nothing is left behind. */
+/* QUEUE-35, QUEUE-39: nobody waits, and nothing is left behind. */
 TEST(it_is_not_given_to_nobody)
 {
     const rota_ns no_time[] = {0, -1, INT64_MIN};
@@ -152,7 +152,7 @@ static void taken_by(test_queue_call *call)
     is_empty();
 }
 
-/* LTT-31, LTT-34, QUEUE-35: until a consumer has it, however it takes it. */
+/* QUEUE-35: until a consumer has it, however it takes it. */
 TEST(a_transfer_waits_until_its_element_is_taken)
 {
     taken_by(test_take);
@@ -256,7 +256,7 @@ TEST(a_transfer_ends_when_its_element_is_removed)
 
 /* -- A transfer that gives up ------------------------------------------------------------- */
 
-/* LTT-38, INT-04, INT-05: with any timeout; nothing is left in the queue. */
+/* INT-04, INT-05: with any timeout; nothing is left in the queue. */
 TEST(an_interrupted_transfer_does_not_wait)
 {
     const rota_ns timeouts[] = {ROTA_FOREVER, ROTA_HOURS(1), 1, 0, -1, INT64_MIN};
@@ -272,7 +272,7 @@ TEST(an_interrupted_transfer_does_not_wait)
     assert_true(rota_interrupted()); /* INT-03: it never waits */
 }
 
-/* QUEUE-13, QUEUE-35: out of the queue again, from its place between others. */
+/* QUEUE-13, QUEUE-35, INT-06: out of the queue again, from its place between others. */
 TEST(a_transfer_that_is_interrupted_takes_its_element_back)
 {
     test_caller givers[3];
@@ -315,7 +315,7 @@ TEST(each_transfer_ends_with_its_own_element)
     test_caller_ends(&givers[1], ROTA_OK, &cells[4]);
 }
 
-/* LTT-39, LTT-41, GEN-06: not a nanosecond early; what was there before is there still. */
+/* GEN-06, QUEUE-35: not a nanosecond early; what was there before is there still. */
 TEST(a_transfer_gives_up_on_time)
 {
     test_caller giver;
@@ -337,7 +337,7 @@ TEST(a_transfer_gives_up_on_time)
     gives(2);
 }
 
-/* LTT-39, GEN-06: by the real clock. */
+/* GEN-06, QUEUE-35: by the real clock. */
 TEST(a_transfer_gives_up_not_early)
 {
     rota_ns start = rota_now();
@@ -406,7 +406,7 @@ static bool is_contended(void *lock)
     return rota__load_acquire(&((rota__mutex *)lock)->word) == ROTA__CONTENDED;
 }
 
-/* Its time is up while a consumer, who has the lock, takes its element: LTT-37. */
+/* Its time is up while a consumer, who has the lock, takes its element. */
 TEST(a_transfer_whose_element_is_taken_as_it_gives_up_was_one)
 {
     rota__fifo *fifo = rota__fifo_of(queue);

@@ -129,7 +129,7 @@ static void let_them_wait_and_cancel(rota_executor *sched, test_probe *probe)
     rota__cache_flush();
 }
 
-/* DWQ-14, OWN-15, RST-05: workers that wait hold on to nothing, not to a single one. */
+/* DWQ-14, OWN-15: workers that wait hold on to nothing, not to a single one. */
 TEST(waiting_workers_keep_nothing_of_what_was_cancelled)
 {
     rota_executor *sched = sched_of(10, false);
@@ -278,7 +278,7 @@ TEST(keeping_can_be_switched_while_it_runs)
 
 /* -- Removal ------------------------------------------------------------------------------ */
 
-/* STP-24, POOL-51 */
+/* POOL-51 */
 TEST(a_queued_task_can_be_removed_once_and_a_running_one_not)
 {
     rota_executor *sched = sched_of(1, false);
@@ -319,7 +319,7 @@ static void schedule_and_cancel(rota_executor *sched, test_probe *probe, unsigne
     }
 }
 
-/* DWQ-15, RST-01 */
+/* DWQ-15 */
 TEST(rounds_of_schedule_and_cancel_need_no_memory)
 {
     rota_executor *sched = sched_of(1, false);

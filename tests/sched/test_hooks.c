@@ -97,7 +97,7 @@ TEST(decorate_sees_each_task_once_whichever_way_it_comes)
     }
 }
 
-/* SCHED-30, section 0 */
+/* SCHED-30 */
 TEST(what_decorate_refuses_is_not_queued_and_the_submitter_sees_it)
 {
     for (unsigned way = 0; way < WAYS; way++) {
@@ -229,7 +229,7 @@ TEST(decorate_may_look_at_the_future_and_cancel_it)
     assert_int_equal(probe.discards, 1);
 }
 
-/* SCHED-30, RST-02: the queue and shutdown_now show what decorate saw. */
+/* SCHED-30: the queue and shutdown_now show what decorate saw. */
 TEST(the_queue_and_shutdown_now_show_the_decorated_task)
 {
     struct decorator self;
@@ -251,7 +251,7 @@ TEST(the_queue_and_shutdown_now_show_the_decorated_task)
     assert_ok(rota_close(sched));
 }
 
-/* STS-02 to STS-06 */
+/* SCHED-07, SCHED-30 */
 TEST(decorated_tasks_run_at_their_times)
 {
     struct decorator self;
@@ -280,7 +280,7 @@ TEST(decorated_tasks_run_at_their_times)
     assert_int_equal(once.runs + delay.runs, 2);
 }
 
-/* STS-22, STS-23 */
+/* POOL-50, POOL-51, SCHED-30 */
 TEST(decorated_tasks_are_found_in_the_queue_and_removed)
 {
     struct decorator self;
@@ -349,7 +349,7 @@ static rota_executor *hooked(struct hooks *hooks)
     });
 }
 
-/* POOL-33, SCHED-31 as section 0 has it */
+/* POOL-33, SCHED-31 */
 TEST(the_hooks_are_called_around_each_run)
 {
     struct hooks hooks = {0};
@@ -379,7 +379,7 @@ TEST(the_hooks_are_called_around_each_run)
     assert_int_equal(hooks.terminated, 1);
 }
 
-/* Section 0: of a failure that no holder can see, once. */
+/* POOL-32: of a failure that no holder can see, once. */
 TEST(a_failure_that_nobody_can_see_is_told)
 {
     struct hooks hooks = {0};
@@ -492,7 +492,7 @@ static void *look_inside(void *arg)
     return NULL;
 }
 
-/* STP-10, STP-11, STP-14 */
+/* POOL-46, POOL-48 */
 TEST(a_task_is_active_while_it_runs_and_completed_then)
 {
     struct inside inside = {.sched = test_sched((rota_sched_options){.core_threads = 2})};

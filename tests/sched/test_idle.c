@@ -205,7 +205,7 @@ TEST(one_worker_waits_for_the_first_task_and_the_others_for_a_call)
     assert_ok(rota_close(sched));
 }
 
-/* RST-06: no thundering herd. */
+/* DWQ-08, SCHED-20: no thundering herd. */
 TEST(a_beat_wakes_few_of_many_workers)
 {
     enum { THREADS = 50, BEATS = 1000 };

@@ -180,7 +180,7 @@ TEST_WITH(test_virtual_time, what_was_due_before_runs_before_what_is_executed_no
 
 /* -- Never before ------------------------------------------------------------------------- */
 
-/* SCHED-07, STP-02, STP-03 */
+/* SCHED-07 */
 TEST_WITH(test_virtual_time, a_task_does_not_run_before_its_time)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
@@ -215,7 +215,7 @@ static void *note_time(void *arg)
     return arg;
 }
 
-/* STP-02, in the time of the world. */
+/* SCHED-07: in the time of the world. */
 TEST(nor_does_it_by_the_clock_of_the_system)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -380,7 +380,7 @@ static void due_beside_far(unsigned due, unsigned far)
     test_stop(sched);
 }
 
-/* RST-03 */
+/* SCHED-08 */
 TEST_WITH(test_virtual_time, every_kind_that_is_due_runs_and_none_that_is_far)
 {
     for (unsigned due = 0; due < 5; due++) {

@@ -89,7 +89,7 @@ static int skipping(rota_ns initial, rota_ns period)
 
 /* -- At a fixed rate ---------------------------------------------------------------------- */
 
-/* SCHED-11, STP-06 */
+/* SCHED-11 */
 TEST_WITH(test_virtual_time, at_a_fixed_rate_it_is_due_at_each_multiple_of_the_period)
 {
     static const rota_ns times[] = {5, 7, 9, 11, 13, 15, 17, 19};
@@ -201,7 +201,7 @@ TEST_WITH(test_virtual_time, a_negative_period_is_a_fixed_delay)
     end();
 }
 
-/* STP-05 */
+/* SCHED-07 */
 TEST_WITH(test_virtual_time, the_first_run_is_not_before_the_initial_delay)
 {
     static const rota_ns times[] = {12};
@@ -495,7 +495,7 @@ TEST_WITH(test_virtual_time, the_longest_periods_run_once)
     end();
 }
 
-/* RST-02: as fast as it can, by the clock of the system. */
+/* SCHED-09, SCHED-16: as fast as it can, by the clock of the system. */
 TEST(a_period_of_a_nanosecond_ends_with_the_failure)
 {
     static const rota_ns periods[] = {1, -1};

@@ -203,13 +203,11 @@ static void play_all(moment when, bool is_decorated)
                             .is_decorated = is_decorated});
 }
 
-/* STP-28 */
 TEST(the_policies_say_what_a_shutdown_leaves)
 {
     play_all(AT_CREATION, false);
 }
 
-/* STP-28 */
 TEST(so_they_do_if_they_are_changed_while_it_runs)
 {
     play_all(WHILE_IT_RUNS, false);
@@ -221,7 +219,6 @@ TEST(so_they_do_at_once_if_they_are_changed_after_the_shutdown)
     play_all(AFTER_SHUTDOWN, false);
 }
 
-/* STS-27 */
 TEST(so_they_do_if_tasks_are_decorated)
 {
     for (unsigned when = 0; when < MOMENTS; when++)

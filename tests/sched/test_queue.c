@@ -307,7 +307,7 @@ TEST_WITH(test_alone, who_waits_for_a_head_that_is_removed_waits_for_the_next)
 
 /* -- As a pool shows it ------------------------------------------------------------------- */
 
-/* STP-23 */
+/* POOL-50 */
 TEST_WITH(test_virtual_time, the_queue_of_a_pool_has_what_waits_and_not_what_runs)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});

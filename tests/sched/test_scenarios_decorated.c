@@ -48,7 +48,7 @@ static void all_say(rota_executor *sched, rota_fn *fn, void *arg, int status)
     assert_ptr_equal(out, TEST_UNTOUCHED);
 }
 
-/* STS-08 */
+/* FUT-03, SCHED-30 */
 TEST(what_is_no_task_is_not_decorated)
 {
     rota_executor *sched = decorated(1);
@@ -59,7 +59,7 @@ TEST(what_is_no_task_is_not_decorated)
     assert_ok(rota_close(sched));
 }
 
-/* STS-09 */
+/* REJ-10, SCHED-17 */
 TEST(a_decorated_pool_that_is_shut_down_rejects_everything)
 {
     for (int now = 0; now < 2; now++) {
@@ -97,7 +97,7 @@ static void *look_inside(void *arg)
     return NULL;
 }
 
-/* STS-10, STS-11, STS-14 */
+/* POOL-46, POOL-48 */
 TEST(a_decorated_task_is_active_while_it_runs_and_completed_then)
 {
     struct inside inside = {.sched = decorated(2)};
@@ -118,7 +118,7 @@ static void nothing(void *ctx)
 {
 }
 
-/* STS-12, STS-16 to STS-18 */
+/* POOL-08, POOL-45 */
 TEST(a_decorated_pool_says_what_it_was_made_of)
 {
     rota_executor *sched = test_sched((rota_sched_options){
@@ -135,7 +135,7 @@ TEST(a_decorated_pool_says_what_it_was_made_of)
     assert_ok(rota_close(sched));
 }
 
-/* STS-19, STS-20 */
+/* POOL-49 */
 TEST(the_state_of_a_decorated_pool_follows_its_end)
 {
     rota_executor *sched = decorated(1);
@@ -178,7 +178,7 @@ static void end_five(rota_executor *sched, test_gate *gate, rota_future **future
         rota_future_unref(futures[i]);
 }
 
-/* STS-22 */
+/* POOL-50, SCHED-30 */
 TEST_WITH(test_virtual_time, the_queue_has_decorated_tasks_but_not_the_one_that_runs)
 {
     rota_future *futures[FIVE];
@@ -191,7 +191,7 @@ TEST_WITH(test_virtual_time, the_queue_has_decorated_tasks_but_not_the_one_that_
     end_five(sched, &gate, futures);
 }
 
-/* STS-23 */
+/* POOL-51, SCHED-30 */
 TEST_WITH(test_virtual_time, a_decorated_task_can_be_removed_once_unless_it_runs)
 {
     rota_future *futures[FIVE];
@@ -207,7 +207,7 @@ TEST_WITH(test_virtual_time, a_decorated_task_can_be_removed_once_unless_it_runs
     end_five(sched, &gate, futures);
 }
 
-/* STS-25 */
+/* SCHED-27, SCHED-30 */
 TEST(shutdown_now_hands_over_the_decorated_tasks)
 {
     rota_executor *sched = decorated(2);
@@ -232,7 +232,7 @@ TEST(shutdown_now_hands_over_the_decorated_tasks)
     assert_ok(rota_executor_free(sched));
 }
 
-/* RTP-03 */
+/* SCHED-30 */
 TEST(ten_tasks_are_decorated_ten_times_on_ten_threads)
 {
     rota_executor *sched = decorated(10);

@@ -39,7 +39,7 @@ static void gives_its_result_in_time(int (*make)(rota_executor **out), void *res
     assert_ok(rota_close(sched));
 }
 
-/* EXS-14, EXS-15, STP-03: with a result and without. */
+/* FACT-04, SCHED-07, SCHED-10: with a result and without. */
 TEST(a_ready_made_pool_gives_the_result_in_time_and_not_before)
 {
     static char result;
@@ -66,7 +66,7 @@ static bool has_thirteen_in_time(void *sched)
     return test_stats(sched).threads == 13;
 }
 
-/* RTP-05 */
+/* POOL-40, SCHED-18 */
 TEST(a_pool_with_series_follows_its_core)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 10});

@@ -49,7 +49,7 @@ TEST(its_threads_wait_as_exactly_as_they_can)
 
 /* -- Making one --------------------------------------------------------------------------- */
 
-/* SCHED-01 */
+/* SCHED-01, POOL-08 */
 TEST(the_defaults_are_those_that_the_header_names)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 3});
@@ -59,13 +59,13 @@ TEST(the_defaults_are_those_that_the_header_names)
     assert_int_equal(now.keep_alive, ROTA_MS(10));
     assert_false(now.core_may_time_out);
     assert_false(now.strict_wait);
-    assert_ptr_equal(now.on_reject, rota_reject_abort); /* STP-19 */
+    assert_ptr_equal(now.on_reject, rota_reject_abort);
     assert_false(now.drop_delayed_on_shutdown);
     assert_false(now.keep_periodic_after_shutdown);
     assert_false(now.keep_cancelled);
     assert_null(now.decorate);
     assert_int_equal(test_stats(sched).threads, 0);
-    assert_int_equal(test_stats(sched).core_threads, 3); /* STP-12 */
+    assert_int_equal(test_stats(sched).core_threads, 3);
     assert_ok(rota_close(sched));
 }
 
@@ -86,7 +86,7 @@ static void are_equal(const rota_sched_options *a, const rota_sched_options *b)
     assert_true(a->decorate == b->decorate && a->decorate_ctx == b->decorate_ctx);
 }
 
-/* STP-16: "as rota_sched_new takes it". */
+/* POOL-08: "as rota_sched_new takes it". */
 TEST(what_is_read_is_what_was_given_and_can_be_given_back)
 {
     int ctx = 0;
@@ -157,7 +157,7 @@ TEST(without_memory_there_is_no_pool)
 
 /* -- Settings ----------------------------------------------------------------------------- */
 
-/* STP-17, STP-18 */
+/* POOL-08, POOL-45 */
 TEST(the_settings_of_a_pool_are_those_of_this_one)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -261,7 +261,7 @@ TEST(no_executor_is_an_argument_that_cannot_be)
 
 /* -- Scheduling --------------------------------------------------------------------------- */
 
-/* STP-08 */
+/* FUT-03, GEN-02 */
 TEST(a_task_without_a_function_is_refused)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
@@ -372,7 +372,7 @@ TEST_WITH(test_virtual_time, a_series_comes_again_without_memory)
 
 /* -- What a future tells ------------------------------------------------------------------ */
 
-/* SCHED-06, section 0 */
+/* SCHED-06 */
 TEST(a_future_of_no_scheduled_pool_has_no_time)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -443,7 +443,7 @@ TEST_WITH(test_virtual_time, a_future_is_periodic_if_its_period_is_not_0)
     assert_ok(rota_close(sched));
 }
 
-/* Fault 8, SCHED-10 */
+/* FACT-04, SCHED-10 */
 TEST_WITH(test_virtual_time, a_single_scheduled_pool_runs_what_it_is_given)
 {
     rota_executor *single;

@@ -111,7 +111,7 @@ TEST_WITH(test_virtual_time, what_is_due_is_handed_over_first)
     end_scene(&scene);
 }
 
-/* Section 0: "it is the caller's now", and a periodic one runs once. */
+/* SCHED-36 */
 TEST_WITH(test_virtual_time, what_was_handed_over_runs_once_by_hand)
 {
     struct stopped scene;
@@ -236,7 +236,7 @@ TEST_WITH(test_virtual_time, closing_within_counts_what_it_drops)
     assert_int_equal(probe.discards, 3);
 }
 
-/* STP-26 */
+/* POOL-53 */
 TEST_WITH(test_virtual_time, shutdown_now_interrupts_what_runs)
 {
     rota_executor *sched = sched_of(2);
@@ -287,7 +287,7 @@ static void all_are_rejected(rota_executor *sched)
     assert_int_equal(probe.runs + probe.discards, 0); /* "arg is still yours" */
 }
 
-/* STP-09, SCHED-17, REJ-10 */
+/* SCHED-17, REJ-10 */
 TEST_WITH(test_virtual_time, a_pool_that_is_shut_down_rejects_everything)
 {
     for (int now = 0; now < 2; now++) {
@@ -416,7 +416,7 @@ TEST_WITH(test_virtual_time, closing_waits_for_what_is_not_due_yet)
     assert_int_equal(runs, 1);
 }
 
-/* RST-07, SCHED-19 */
+/* SCHED-19 */
 TEST(with_core_0_what_is_not_due_yet_runs_after_the_shutdown)
 {
     rota_executor *sched = sched_of(0);
@@ -430,7 +430,7 @@ TEST(with_core_0_what_is_not_due_yet_runs_after_the_shutdown)
     assert_ok(rota_close(sched));
 }
 
-/* STP-20, STP-21 */
+/* POOL-49 */
 TEST_WITH(test_virtual_time, the_state_follows_the_end)
 {
     rota_executor *sched = sched_of(1);

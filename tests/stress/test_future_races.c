@@ -149,7 +149,7 @@ static void check_one_won(void *arg)
     test_check(shared.probe.runs == 0 && shared.probe.discards == 1);
 }
 
-/* FUT-02, FUT-17, RFU-06: exactly one wins, all agree, and the body never runs. */
+/* FUT-02, FUT-17: exactly one wins, all agree, and the body never runs. */
 TEST(of_several_ends_one_wins)
 {
     const test_race race = {
@@ -181,7 +181,7 @@ static void look_until_done_interrupted(void *arg)
     test_check(rota_interrupted());
 }
 
-/* RFU-05, FUT-07: who has seen it done is never told of time or interrupts. */
+/* FUT-07: who has seen it done is never told of time or interrupts. */
 TEST(once_done_it_answers)
 {
     const test_race race = {

@@ -181,7 +181,7 @@ static void check_all_have_it(void *arg)
     rota_future_unref(shared.future);
 }
 
-/* FTT-14, FUT-15, FUT-18, GEN-08: all who wait are woken, and see what the task did. */
+/* FUT-15, FUT-18, GEN-08: all who wait are woken, and see what the task did. */
 TEST(all_who_wait_are_woken)
 {
     const test_race race = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs of a producer and a consumer, all but one of which are interrupted (RBQ-01): those all
+ * Pairs of a producer and a consumer, all but one of which are interrupted: those all
  * notice, nothing is lost with them, and the last pair runs on.
  */
 #include "queues.h"
@@ -151,7 +151,7 @@ static void run_round(rota_queue *queue)
     rota_queue_remove_if(queue, NULL, NULL);
 }
 
-/* RBQ-01, INT-06, QUEUE-05: on every kind. */
+/* INT-06, QUEUE-05: on every kind. */
 TEST(the_last_pair_runs_on)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {

@@ -140,21 +140,23 @@ static void on_every_kind(unsigned from, unsigned to)
     }
 }
 
-/* RBQ-07: one to five producers, one consumer. */
+/* QUEUE-05: one to five producers, one consumer. */
 TEST(many_producers_and_one_consumer)
 {
     for (unsigned n = 1; n <= MOST_THREADS; n += 2)
         on_every_kind(n, 1);
 }
 
-/* RBQ-11: one producer of increasing numbers, one to five consumers that all see them increase. */
+/*
+ * QUEUE-05: one producer of increasing numbers, one to five consumers that all see them increase.
+ */
 TEST(one_producer_and_many_consumers)
 {
     for (unsigned n = 2; n <= MOST_THREADS; n += 3)
         on_every_kind(1, n);
 }
 
-/* RBQ-10: one to five of each. */
+/* QUEUE-05: one to five of each. */
 TEST(many_producers_and_many_consumers)
 {
     on_every_kind(2, 2);
@@ -264,7 +266,7 @@ static void drain_in_turn(void)
     atomic_store(&over, true);
 }
 
-/* RBQ-08: every drained batch is consecutive, and scans are increasing. */
+/* QUEUE-05, QUEUE-10, QUEUE-12: every drained batch is consecutive, and scans are increasing. */
 TEST(offers_against_drains_against_scans)
 {
     for (unsigned i = 0; i < TOTAL; i++)
