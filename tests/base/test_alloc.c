@@ -152,7 +152,7 @@ TEST(null_is_not_freed)
     assert_int_equal(seen.frees, before);
 }
 
-/* An array too large for a size_t is not asked for. */
+/* FAULT-05: an array too large for a size_t is not asked for. */
 TEST(an_array_does_not_overflow)
 {
     const size_t half = (size_t)1 << (sizeof(size_t) * 4);

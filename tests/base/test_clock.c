@@ -36,7 +36,7 @@ static void sleep_for(void *arg)
     atomic_store(&sleeper->status, status);
 }
 
-/* It stands still unless it is moved. */
+/* FAULT-32: it stands still unless it is moved. */
 TEST_WITH(unit, time_stands_still)
 {
     rota_ns now = rota_now();
@@ -62,7 +62,7 @@ TEST_WITH(unit, an_hour_passes_in_no_time)
     assert_true(sleeper.awake_at == begun + ROTA_HOURS(1));
 }
 
-/* INT-12, GEN-06: not a nanosecond early. */
+/* INT-12, GEN-06, FAULT-28: not a nanosecond early. */
 TEST_WITH(unit, a_sleep_is_not_a_nanosecond_early)
 {
     struct sleeper sleeper = {.duration = ROTA_SEC(1), .status = 1};
@@ -242,7 +242,7 @@ static int await_in_vain(rota_ns timeout)
     return status;
 }
 
-/* GEN-06, faults 27 and 28: the system ends every wait for no reason, or before its time. */
+/* GEN-06, FAULT-27, FAULT-28: the system ends every wait for no reason, or before its time. */
 TEST(waits_that_all_end_at_once_last_as_long)
 {
     static int (*const calls[])(rota_ns timeout) = {sleep_a_little, get_in_vain, poll_in_vain,

@@ -186,7 +186,7 @@ TEST(it_does_as_a_sorted_array_would)
 
 /* -- What is refused ---------------------------------------------------------------------- */
 
-/* An item is in one heap, once. */
+/* FAULT-09: an item is in one heap, once. */
 TEST(an_item_that_is_in_a_heap_is_refused)
 {
     rota__heap other = {0};
@@ -294,6 +294,7 @@ static int by_chance(const rota__heap_item *a, const rota__heap_item *b, const v
     return (int)test_random_below(&random, 3) - 1;
 }
 
+/* FAULT-15 */
 TEST(no_order_at_all_loses_nothing)
 {
     bool seen[MANY] = {false};

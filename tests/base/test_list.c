@@ -110,7 +110,7 @@ TEST(an_element_is_removed_from_anywhere)
     assert_int_equal(take(&list), -1);
 }
 
-/* Removing what is in no list does nothing: who withdraws need not know who was first. */
+/* FAULT-10: removing what is in no list does nothing: who withdraws need not know who was first. */
 TEST(removing_again_does_nothing)
 {
     rota__list list;
@@ -163,7 +163,9 @@ static void check_a_broken_list(void *arg)
     rota__list_check(&list);
 }
 
-/* In a checked build a mistake of the library's ends the process; else it costs nothing. */
+/*
+ * FAULT-10: in a checked build a mistake of the library's ends the process; else it costs nothing.
+ */
 TEST(mistakes_are_noticed_in_checked_builds)
 {
 #ifdef ROTA_CHECKED

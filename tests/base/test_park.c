@@ -176,7 +176,10 @@ TEST(a_wake_that_comes_first_is_kept)
     assert_int_equal(pins_of(rota_thread_self()), 0);
 }
 
-/* GEN-06: time runs out at the deadline, not before, whatever permits are left from earlier. */
+/*
+ * GEN-06, FAULT-28: time runs out at the deadline, not before, whatever permits are left from
+ * earlier.
+ */
 TEST(a_wait_ends_at_its_deadline)
 {
     rota__waiter waiter;

@@ -83,7 +83,7 @@ static void a_scheduled_task_runs_when_it_is_due(rota_executor *sched)
 }
 #endif
 
-/* GEN-05 */
+/* GEN-05, FAULT-31 */
 TEST(steps_of_the_wall_clock_move_no_deadline)
 {
 #ifdef __linux__

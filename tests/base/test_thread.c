@@ -145,7 +145,9 @@ static void *set_destructor(void *arg)
     return NULL;
 }
 
-/* A destructor of the user's that runs after ours may use the library; nothing is lost. */
+/*
+ * FAULT-14: a destructor of the user's that runs after ours may use the library; nothing is lost.
+ */
 TEST(destructors_may_use_the_library)
 {
     pthread_t thread;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sched.h>
 
-/* GEN-04, GEN-07: a sum that does not fit is the nearest there is. */
+/* GEN-04, GEN-07, FAULT-06: a sum that does not fit is the nearest there is. */
 TEST(sums_saturate)
 {
     static const struct {

@@ -73,8 +73,8 @@ TEST_FIXTURE(.setup = prepare, .teardown = clean_up);
 #define refused(call) assert_status(call, ROTA_EINVAL)
 
 /*
- * COMP-28, GEN-02: ROTA_EINVAL from rota_then, rota_chain, rota_handle, rota_handle_chain,
- * rota_recover, rota_when_done, rota_copy.
+ * COMP-28, GEN-02, FAULT-01: ROTA_EINVAL from rota_then, rota_chain, rota_handle,
+ * rota_handle_chain, rota_recover, rota_when_done, rota_copy.
  */
 TEST(steps_need_a_source_a_function_and_an_out)
 {

@@ -45,7 +45,7 @@ static void let_go(void *arg)
     rota__timer_end(ROTA_FOREVER);
 }
 
-/* Fault 47: "no destructor races". */
+/* FAULT-47 */
 TEST(a_timer_that_is_in_use_is_not_freed)
 {
     static const test_race race = {

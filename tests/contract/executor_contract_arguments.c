@@ -78,7 +78,7 @@ static void assert_nothing_happened(contract *test)
     }
 }
 
-/* GEN-02, EXEC-04: EINVAL. */
+/* GEN-02, EXEC-04, FAULT-01, FAULT-16: EINVAL. */
 CONTRACT(ANY_KIND, nothing_happens_without_an_argument)
 {
     contract *test = *state;
@@ -88,7 +88,10 @@ CONTRACT(ANY_KIND, nothing_happens_without_an_argument)
     assert_nothing_happened(test);
 }
 
-/* GEN-03: arguments are looked at first, so it is EINVAL also when the executor takes nothing. */
+/*
+ * GEN-03, FAULT-02: arguments are looked at first, so it is EINVAL also when the executor takes
+ * nothing.
+ */
 CONTRACT(ANY_KIND, a_missing_argument_comes_before_a_shutdown)
 {
     contract *test = *state;
@@ -98,7 +101,7 @@ CONTRACT(ANY_KIND, a_missing_argument_comes_before_a_shutdown)
     assert_nothing_happened(test);
 }
 
-/* EXEC-04: no calls are no futures, with any time-out. */
+/* EXEC-04, FAULT-16: no calls are no futures, with any time-out. */
 CONTRACT(ANY_KIND, invoke_all_of_nothing_is_nothing)
 {
     contract *test = *state;

@@ -144,7 +144,7 @@ static void *awaits_its_own_end(void *arg)
     return probe_returns(arg);
 }
 
-/* POOL-58: a task would wait for itself; with a time-out it may. */
+/* POOL-58, FAULT-12: a task would wait for itself; with a time-out it may. */
 CONTRACT(ANY_KIND, a_task_cannot_wait_for_its_own_end)
 {
     contract *test = *state;
@@ -155,7 +155,7 @@ CONTRACT(ANY_KIND, a_task_cannot_wait_for_its_own_end)
     assert_status(test->probes[0].status, ROTA_EDEADLOCK);
 }
 
-/* OWN-11: EBUSY, and nothing has changed, as long as anything runs. */
+/* OWN-11, FAULT-11: EBUSY, and nothing has changed, as long as anything runs. */
 CONTRACT(ANY_KIND, only_a_terminated_executor_can_be_freed)
 {
     contract *test = *state;

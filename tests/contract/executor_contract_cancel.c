@@ -160,7 +160,7 @@ static void *ends_its_thread(void *arg)
     pthread_exit(NULL);
 }
 
-/* GEN-14: it has failed, and there are as many threads as before. */
+/* GEN-14, FAULT-35: it has failed, and there are as many threads as before. */
 CONTRACT(REPLACES, a_task_may_end_its_thread)
 {
     contract *test = *state;

@@ -84,7 +84,7 @@ static void *closes_its_executor(void *arg)
     return probe_returns(arg);
 }
 
-/* OWN-11: a task would wait for itself. */
+/* OWN-11, FAULT-11: a task would wait for itself. */
 CONTRACT(ANY_KIND, a_task_cannot_close_its_executor)
 {
     contract *test = *state;
@@ -109,7 +109,7 @@ static void *tries_to_close(void *arg)
     return probe_returns(arg);
 }
 
-/* OWN-11: and a call that fails changes nothing. */
+/* OWN-11, FAULT-11: and a call that fails changes nothing. */
 CONTRACT(KNOWS_ITS_TASKS, a_task_that_tries_to_close_changes_nothing)
 {
     contract *test = *state;
@@ -156,7 +156,10 @@ static void submit_queued(contract *test)
     }
 }
 
-/* POOL-60, POOL-59, GEN-06: a task that ignores all stays; the call gives up and can be repeated. */
+/*
+ * POOL-60, POOL-59, GEN-06, FAULT-38: a task that ignores all stays; the call gives up and can be
+ * repeated.
+ */
 CONTRACT(ANY_KIND, close_within_gives_up_and_can_be_repeated)
 {
     contract *test = *state;

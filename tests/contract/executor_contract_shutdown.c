@@ -136,7 +136,7 @@ static void *shuts_down(void *arg)
     return probe_returns(arg);
 }
 
-/* POOL-52, INT-09: a task may shut down its own executor, and goes on. */
+/* POOL-52, INT-09, FAULT-14: a task may shut down its own executor, and goes on. */
 CONTRACT(ANY_KIND, a_task_may_shut_down)
 {
     contract *test = *state;

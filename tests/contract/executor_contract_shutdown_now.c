@@ -145,7 +145,7 @@ static void *stops_its_executor(void *arg)
     return probe_returns(arg);
 }
 
-/* POOL-53: a task that does it interrupts itself, too. */
+/* POOL-53, FAULT-14: a task that does it interrupts itself, too. */
 CONTRACT(ANY_KIND, a_task_may_stop_its_executor)
 {
     contract *test = *state;

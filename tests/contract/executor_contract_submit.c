@@ -36,7 +36,7 @@ CONTRACT(ANY_KIND, what_a_task_returns_is_its_result)
     assert_int_equal(test->probes[0].begun, 2);
 }
 
-/* EXEC-02, FUT-05: a failure is told with the task's own code, every time the same. */
+/* EXEC-02, FUT-05, FAULT-34: a failure is told with the task's own code, every time the same. */
 CONTRACT(ANY_KIND, a_failure_is_told_with_its_code)
 {
     contract *test = *state;
@@ -191,7 +191,7 @@ static void *submits_another(void *arg)
     return probe_returns(arg);
 }
 
-/* GEN-09: a task may use its own executor. */
+/* GEN-09, FAULT-14: a task may use its own executor. */
 CONTRACT(ANY_KIND, a_task_may_submit_another)
 {
     contract *test = *state;

@@ -40,7 +40,7 @@ static void never_shown(void *element, void *ctx)
 }
 
 /*
- * GEN-02, QUEUE-39: as an empty queue without room, or ROTA_EINVAL from rota_queue_put,
+ * GEN-02, QUEUE-39, FAULT-01: as an empty queue without room, or ROTA_EINVAL from rota_queue_put,
  * rota_queue_offer_timed, rota_queue_transfer, rota_queue_try_transfer, rota_deque_put_front,
  * rota_deque_offer_front, rota_deque_offer_front_timed.
  */
@@ -86,7 +86,7 @@ CONTRACT(ANY_KIND, null_is_no_element)
     contract_holds(test, 0, count);
 }
 
-/* GEN-02: nowhere to put an element: none is removed, and nobody waits for one. */
+/* GEN-02, FAULT-01: nowhere to put an element: none is removed, and nobody waits for one. */
 CONTRACT(ANY_KIND, what_is_removed_needs_a_place)
 {
     contract *test = *state;

@@ -166,8 +166,8 @@ static void undo(void *arg)
 }
 
 /*
- * GEN-10: each is made, or nothing has happened. ROTA_ENOMEM from rota_then, rota_chain, rota_both,
- * rota_either, rota_handle, rota_handle_chain, rota_recover, rota_when_done, rota_copy,
+ * GEN-10, FAULT-19: each is made, or nothing has happened. ROTA_ENOMEM from rota_then, rota_chain,
+ * rota_both, rota_either, rota_handle, rota_handle_chain, rota_recover, rota_when_done, rota_copy,
  * rota_all_of, rota_any_of, rota_timeout, rota_timeout_value.
  */
 TEST(each_form_is_made_or_not)

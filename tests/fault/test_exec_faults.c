@@ -203,7 +203,7 @@ static void expect_one_result(void)
     assert_int_equal(probe.discards, CALLS - 1);
 }
 
-/* GEN-10, EXEC-16: ROTA_ENOMEM from rota_invoke_all, rota_invoke_any: none has begun. */
+/* GEN-10, EXEC-16, FAULT-19: ROTA_ENOMEM from rota_invoke_all, rota_invoke_any: none has begun. */
 TEST(all_calls_are_made_or_none)
 {
     assert_true(fail_every_allocation(invoke_all, expect_all_results) >= 1 + CALLS / 64);

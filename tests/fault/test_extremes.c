@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names, stacks and settings beyond all measure, tasks that need more stack than there is, and tasks
- * that submit without end. (Faults 17, 18, 23, 26, 37, 40, 42)
+ * that submit without end. (FAULT-17, FAULT-18, FAULT-23, FAULT-26, FAULT-37, FAULT-40, FAULT-42)
  */
 #define _GNU_SOURCE
 #include "forkjoin.h"
@@ -22,6 +22,7 @@ static void common_pool_is_usual(void *value)
     test_check(test_fj_stats(rota_common_pool()).parallelism == usual);
 }
 
+/* FAULT-08, FAULT-18 */
 TEST(a_setting_of_ten_kilobytes_is_ignored)
 {
     char digits[10240], letters[10240], odd[] = "1e99";
@@ -56,7 +57,7 @@ static void worker_is_named(const char *pattern, const char *expected)
         assert_string_equal(name, expected);
 }
 
-/* FACT-08 */
+/* FACT-08, FAULT-17 */
 TEST(a_name_of_a_megabyte_is_cut)
 {
     char *name = malloc(MEGABYTE), mine[16];
@@ -75,7 +76,7 @@ TEST(a_name_of_a_megabyte_is_cut)
     worker_is_named("", mine); /* as its maker */
 }
 
-/* POOL-63: "%n" is no name. */
+/* POOL-63, FAULT-17: "%n" is no name. */
 TEST(a_format_is_no_name)
 {
     rota_pool_options options = {.core_threads = 1, .threads = {.name = "%n"}};
@@ -89,7 +90,7 @@ TEST(a_format_is_no_name)
 
 /* -- Stacks ------------------------------------------------------------------------------- */
 
-/* More than there are addresses: the task is not taken, and the next settings are. */
+/* FAULT-26: more than there are addresses: the task is not taken, and the next settings are. */
 TEST(an_absurd_stack_refuses_the_task)
 {
     const size_t sizes[] = {sizeof(size_t) > 4 ? SIZE_MAX >> 17 : SIZE_MAX / 8 * 7,
@@ -108,7 +109,7 @@ TEST(an_absurd_stack_refuses_the_task)
     }
 }
 
-/* The least there is serves a small task; less is no stack. */
+/* FAULT-26: the least there is serves a small task; less is no stack. */
 TEST(the_least_stack_is_enough_for_a_pool)
 {
     size_t least = rota__os_least_stack();
@@ -153,6 +154,7 @@ static rota_executor *small_stacks(int kind)
 
 enum { KINDS = 4 };
 
+/* FAULT-37 */
 TEST(every_stack_has_a_guard)
 {
     for (int kind = 0; kind < KINDS; kind++) {
@@ -189,6 +191,7 @@ static void run_overflow(void *kind)
     rota_close(executor);
 }
 
+/* FAULT-37 */
 TEST(a_task_that_overflows_its_stack_is_stopped_by_the_guard)
 {
     if (!TEST_FORKS_ARE_FOLLOWED) /* a sanitizer has its own way to say so */
@@ -209,7 +212,7 @@ static int create_and_scribble(pthread_t *out, const pthread_attr_t *attr, void 
     return error;
 }
 
-/* The library goes by what the thread itself says. */
+/* FAULT-23: the library goes by what the thread itself says. */
 TEST(what_a_factory_writes_is_not_relied_on)
 {
     rota_executor *pool = test_pool(
@@ -228,6 +231,7 @@ static int refuse_oddly(pthread_t *out, const pthread_attr_t *attr, void *(*star
     return *(int *)status;
 }
 
+/* FAULT-23 */
 TEST(whatever_a_factory_returns_but_0_is_a_refusal)
 {
     int statuses[] = {-1, 1, 12345678, INT_MIN, INT_MAX};
@@ -273,7 +277,7 @@ static void *multiply(void *arg)
     return NULL;
 }
 
-/* With room for few the rest is rejected, and needs no memory. */
+/* FAULT-42: with room for few the rest is rejected, and needs no memory. */
 TEST(a_flood_of_submits_is_bounded_by_the_queue)
 {
     struct flood flood = {.pool = test_small_pool(2, 2, ROOM), .accepted = 1};
@@ -315,7 +319,10 @@ static void *come_from_outside(void *arg)
     return NULL;
 }
 
-/* Its one worker always has something of its own to do: who comes from outside has a turn. */
+/*
+ * FAULT-40: its one worker always has something of its own to do: who comes from outside has a
+ * turn.
+ */
 TEST(a_task_from_outside_is_not_starved)
 {
     for (int round = 0; round < 20; round++) {

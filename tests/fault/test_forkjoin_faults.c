@@ -96,7 +96,7 @@ static bool submit_fails_at(unsigned busy, unsigned n, bool onwards)
     return reached;
 }
 
-/* GEN-10 */
+/* GEN-10, FAULT-19 */
 TEST_WITH(with_faults, a_task_is_taken_or_not)
 {
     for (unsigned busy = 0; busy <= 2; busy++) {
@@ -159,7 +159,7 @@ static void fork_without_memory(void *pool)
     join_leaves();
 }
 
-/* FJ-09, header: "when it cannot be queued it runs here and now". */
+/* FJ-09, FAULT-41: a fork that cannot be queued runs here and now. */
 TEST_WITH(with_faults, a_fork_without_room_runs_at_once)
 {
     rota_executor *pool = test_forkjoin_of(1);
@@ -208,6 +208,7 @@ static rota_executor *busy_pool(test_gate *gate, test_probe *probe)
     return pool;
 }
 
+/* FAULT-20 */
 TEST_WITH(with_faults, to_look_at_a_pool_and_to_end_it_needs_no_memory)
 {
     test_probe probe = {.error = 0};
@@ -301,7 +302,7 @@ TEST_WITH(with_faults, without_memory_tasks_of_a_deque_are_not_lost)
 
 /* -- Threads ------------------------------------------------------------------------------ */
 
-/* FJ-35: "submit and execute are ROTA_EAGAIN, not accepted". */
+/* FJ-35, FAULT-21 */
 TEST_WITH(with_faults, without_a_first_thread_no_task_is_taken)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -353,8 +354,10 @@ TEST_WITH(with_faults, a_pool_whose_threads_could_not_be_made_can_be_shut_down)
     assert_ok(rota_executor_free(pool));
 }
 
-/* Fault 20: who cannot be woken, as the end of its thread cannot be watched for, does not sleep; nor
-   does it hold up the end of the pool. */
+/*
+ * FAULT-20: who cannot be woken, as the end of its thread cannot be watched for, does not sleep;
+ * nor does it hold up the end of the pool.
+ */
 TEST_WITH(with_faults, a_pool_whose_workers_cannot_sleep_can_be_closed)
 {
     rota_executor *pool = test_forkjoin_of(2);
@@ -415,7 +418,7 @@ static void take_part_and_leave(void *arg)
     leaver->has_gone = true;
 }
 
-/* Of two callers one waits for the other; who leaves can make no worker in its place. */
+/* FAULT-22: of two callers one waits for the other; who leaves can make no worker in its place. */
 TEST_WITH(with_faults, who_leaves_runs_what_others_wait_for)
 {
     struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = 1};

@@ -90,7 +90,7 @@ static int submit(void *arg)
     return status;
 }
 
-/* GEN-10, OWN-05: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
+/* GEN-10, OWN-05, FAULT-19: ROTA_ENOMEM from rota_submit_call, with a holder and without. */
 TEST(a_task_is_submitted_or_not)
 {
     test_every_allocation_fails(submit, unref, &future, ROTA_ENOMEM);

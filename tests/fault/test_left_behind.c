@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tasks that leave their thread otherwise than they have found it: nothing is put back for the next
- * task, and the pool works on as it did. (Fault 39)
+ * task, and the pool works on as it did. (FAULT-39)
  */
 #define _GNU_SOURCE
 #include "forkjoin.h"
@@ -53,6 +53,7 @@ static void runs_on(rota_executor *pool)
     assert_int_equal(gate.interrupted, 1);
 }
 
+/* FAULT-39 */
 TEST(a_pool_works_on)
 {
     runs_on(test_pool((rota_pool_options){.core_threads = 2}));
@@ -83,7 +84,10 @@ static void *unblock(void *arg)
     return spoil(&target->runs);
 }
 
-/* Its signals interrupt the waits of a worker, which go on: no task is lost, none is run early. */
+/*
+ * FAULT-27, FAULT-39, FAULT-45: its signals interrupt the waits of a worker, which go on: no task
+ * is lost, none is run early.
+ */
 TEST(a_worker_that_lets_signals_in_works_on)
 {
     const struct sigaction action = {.sa_handler = handle};
@@ -153,8 +157,10 @@ static void is_left_twice(struct leaving *leaving, rota_executor *pool)
     assert_ok(rota_close(pool));
 }
 
-/* GEN-14: a task ends the thread, then on_exit does, and nobody can take its place: what is queued
-   runs on what is left of it. */
+/*
+ * GEN-14, FAULT-35: a task ends the thread, then on_exit does, and nobody can take its place: what
+ * is queued runs on what is left of it.
+ */
 TEST(a_thread_that_is_ended_twice_runs_what_is_queued)
 {
     const rota_threads threads = {.on_exit = end_thread};

@@ -94,7 +94,7 @@ static void ref_what_is_gone(void)
     rota_future_ref(future);
 }
 
-/* Fault 10 */
+/* FAULT-10 */
 TEST(letting_go_once_too_often_is_noticed)
 {
     is_noticed(unref_twice, "rota_future_unref of a future that nobody holds");
@@ -148,7 +148,7 @@ static void jump_to_the_outer_task(void)
     rota_future_get(future, NULL);
 }
 
-/* Fault 36 */
+/* FAULT-36 */
 TEST(jumping_out_of_a_task_is_noticed)
 {
     is_noticed(jump_to_the_submitter, "a task was left by longjmp");
@@ -162,7 +162,7 @@ static void *jump_inside(void *runs)
     return test_count(runs);
 }
 
-/* What does not leave the task is nobody's concern. */
+/* FAULT-36: what does not leave the task is nobody's concern. */
 TEST(jumping_inside_of_a_task_is_allowed)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

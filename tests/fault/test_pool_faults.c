@@ -179,7 +179,7 @@ TEST(a_task_is_taken_by_a_pool_without_threads_or_not)
     submit_with_every_failure(2, 0);
 }
 
-/* POOL-28 */
+/* POOL-28, FAULT-19 */
 TEST(a_task_is_taken_by_a_pool_with_threads_or_not)
 {
     submit_with_every_failure(2, 1); /* a thread is wanted */
@@ -257,7 +257,7 @@ TEST(who_cannot_wait_takes_nothing_from_a_completion)
     assert_ok(rota_close(made.pool));
 }
 
-/* Fault 33 */
+/* FAULT-33 */
 TEST(a_completion_without_a_descriptor_still_works)
 {
     struct completion made = {.pool = test_pool((rota_pool_options){.core_threads = 1})};
@@ -329,7 +329,7 @@ TEST(what_was_never_handed_over_is_discarded_with_the_pool)
     assert_int_equal(probe.runs, 0);
 }
 
-/* GEN-10: fault 20: "no allocation on those paths". */
+/* GEN-10, FAULT-20: these calls allocate nothing. */
 TEST(to_look_at_a_pool_and_to_end_it_needs_no_memory)
 {
     test_probe probe = {.error = 0};
@@ -353,6 +353,7 @@ TEST(to_look_at_a_pool_and_to_end_it_needs_no_memory)
     assert_int_equal(probe.runs, QUEUED);
 }
 
+/* FAULT-20 */
 TEST(to_stop_a_pool_needs_no_memory)
 {
     test_probe probe = {.error = 0};
@@ -454,7 +455,7 @@ static void refused_then_taken(rota_pool_options options)
     assert_int_equal(probe.runs, 1);
 }
 
-/* POOL-28, fault 21 */
+/* POOL-28, FAULT-21 */
 TEST(without_a_first_thread_no_task_is_taken)
 {
     refused_then_taken((rota_pool_options){.core_threads = 2});
@@ -529,7 +530,7 @@ TEST(a_pool_whose_threads_could_not_be_made_can_be_shut_down)
     refuse_threads(0, false);
 }
 
-/* POOL-28, fault 22: retried later. */
+/* POOL-28, FAULT-22: retried later. */
 TEST(with_fewer_threads_than_wanted_a_pool_goes_on)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 4});
@@ -602,7 +603,7 @@ TEST(a_larger_core_brings_threads_until_nothing_is_queued)
     assert_ok(rota_close(pool));
 }
 
-/* Once, at any place: all that was accepted runs. */
+/* FAULT-22: once, at any place: all that was accepted runs. */
 TEST(whichever_thread_is_refused_no_task_is_lost)
 {
     for (unsigned n = 1; n <= 8; n++) {
@@ -724,7 +725,7 @@ static bool has_no_worker(void *pool)
     return rota__fault_asked(ROTA__FAULT_THREAD_START) > 0 && test_stats(pool).threads == 0;
 }
 
-/* POOL-30 */
+/* POOL-30, FAULT-22 */
 TEST(a_worker_that_could_not_be_replaced_is_when_the_next_task_comes)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -164,16 +164,16 @@ static void on_every_kind(bool onwards)
     }
 }
 
-/* QUEUE-15, DWQ-02: each allocation fails once. */
+/* QUEUE-15, DWQ-02, FAULT-19: each allocation fails once. */
 TEST(an_insertion_succeeds_or_changes_nothing)
 {
     on_every_kind(false);
 }
 
 /*
- * QUEUE-15: all fail from then on, until there is memory again. ROTA_ENOMEM from rota_queue_put,
- * rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front, rota_deque_offer_front,
- * rota_deque_offer_front_timed.
+ * QUEUE-15, FAULT-20: all fail from then on, until there is memory again. ROTA_ENOMEM from
+ * rota_queue_put, rota_queue_offer, rota_queue_offer_timed, rota_deque_put_front,
+ * rota_deque_offer_front, rota_deque_offer_front_timed.
  */
 TEST(an_insertion_fails_as_long_as_there_is_no_memory)
 {
@@ -294,7 +294,7 @@ static void leaves_without_memory(void)
     test_memory_fail_at(0, false);
 }
 
-/* GEN-10: looking, removing and the end cannot fail for want of memory. */
+/* GEN-10, FAULT-20: looking, removing and the end cannot fail for want of memory. */
 TEST(what_is_in_it_can_leave_without_memory)
 {
     for (size_t i = 0; i < TEST_QUEUE_KINDS; i++) {

@@ -176,6 +176,7 @@ TEST(a_task_is_scheduled_on_a_pool_without_threads_or_not)
     schedule_with_every_failure((struct how){.core = 0, .period = -FAR});
 }
 
+/* FAULT-19 */
 TEST(a_task_is_scheduled_on_a_pool_with_a_thread_or_not)
 {
     schedule_with_every_failure((struct how){.core = 2, .is_busy = true, .delay = FAR});
@@ -245,7 +246,7 @@ static void go_on_with(unsigned others)
     assert_int_equal(probe.discards, others);
 }
 
-/* sched.D2 */
+/* sched.D2, FAULT-20 */
 TEST(a_series_goes_on_without_memory)
 {
     for (unsigned others = 0; others <= 2 * FIRST_CAPACITY; others++)
@@ -354,7 +355,7 @@ TEST(what_was_never_handed_over_is_discarded_with_the_pool)
     assert_int_equal(probe.runs, 0);
 }
 
-/* Fault 20: "no allocation on those paths". */
+/* FAULT-20: these calls allocate nothing. */
 TEST(to_cancel_and_to_drop_tasks_needs_no_memory)
 {
     test_probe probe = {.error = 0};
@@ -461,7 +462,7 @@ TEST(each_form_says_what_was_missing)
     assert_ok(rota_close(sched));
 }
 
-/* SCHED-35 */
+/* SCHED-35, FAULT-21 */
 TEST(without_a_first_thread_no_task_is_scheduled)
 {
     for (unsigned core = 0; core < 3; core++) {

@@ -34,7 +34,7 @@ static void look_at_size(void *arg)
     test_check(test_fj_stats(rota_common_pool()).threads == 0);
 }
 
-/* FJ-05, FJ-07 */
+/* FJ-05, FJ-07, FAULT-18 */
 TEST(its_size_is_what_the_environment_says)
 {
     static struct setting settings[] = {

@@ -45,7 +45,7 @@ static void each_ran_once(void)
     }
 }
 
-/* FJ-09, FJ-12 */
+/* FJ-09, FJ-12, FAULT-41 */
 WORKER_TEST(a_million_forks_of_one_body_are_joined)
 {
     fork_all();

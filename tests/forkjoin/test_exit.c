@@ -59,7 +59,7 @@ static void leave_at_work(void *until_done)
     exit(STATUS);
 }
 
-/* FACT-11: it waits for nothing, whatever the pool does at that moment. */
+/* FACT-11, FAULT-47: it waits for nothing, whatever the pool does at that moment. */
 TEST(the_process_may_end_at_any_time)
 {
     for (int i = 0; i < 20; i++) {
@@ -98,7 +98,7 @@ static void leave_with_users(void *arg)
     exit(STATUS);
 }
 
-/* Fault 47: "no destructor races". Between two tasks the pool is quiet, and ends; but it is there. */
+/* FAULT-47: between two tasks the pool is quiescent, and ends; it is not freed. */
 TEST(threads_that_live_on_are_refused)
 {
     for (int round = 0; round < 20; round++)

@@ -128,6 +128,7 @@ TEST(a_child_of_an_idle_pool_finds_it_ended)
     assert_ok(rota_close(pool));
 }
 
+/* FAULT-44 */
 TEST(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on)
 {
     rota_executor *pool = test_forkjoin_of(1);

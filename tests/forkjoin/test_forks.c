@@ -136,7 +136,7 @@ WORKER_TEST(a_second_join_gives_the_same)
     has_failed(&bad, 9);
 }
 
-/* FJT-07 */
+/* FJT-07, FAULT-09 */
 WORKER_TEST(what_is_done_is_not_run_again)
 {
     struct fib f = fib_of(5, 0), bad = fib_of(5, 9);
@@ -614,7 +614,7 @@ WORKER_TEST(invoke_many_tells_of_the_first_that_did_not_succeed)
     has_failed(&bad, 6);
 }
 
-/* FJT-13 */
+/* FJT-13, FAULT-16 */
 WORKER_TEST(with_a_null_among_them_none_is_begun)
 {
     struct fib a = fib_of(8, 0), b = fib_of(8, 0);

@@ -312,7 +312,7 @@ static void *get_oneself(void *arg)
     return NULL;
 }
 
-/* "get by the task itself hangs" */
+/* FAULT-12 */
 TEST(a_task_that_waits_for_itself_is_told)
 {
     rota_executor *pool = one_worker();

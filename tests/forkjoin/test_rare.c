@@ -60,7 +60,7 @@ static void fork_with_common_pool(void *arg)
     test_check(test_in_child(wait_for_promise, NULL) == 0);
 }
 
-/* Fault 44: the parent's pool is no help. */
+/* FAULT-44: the parent's pool is no help. */
 TEST(a_child_waits_without_the_common_pool_of_its_parent)
 {
     assert_int_equal(test_in_child(fork_with_common_pool, NULL), 0);

@@ -53,7 +53,7 @@ static void refused(rota_forkjoin_options options)
     assert_ptr_equal(pool, TEST_UNTOUCHED);
 }
 
-/* FJ-01 */
+/* FJ-01, FAULT-04 */
 TEST(what_cannot_be_is_refused)
 {
     rota_executor *pool = TEST_UNTOUCHED;

@@ -338,7 +338,7 @@ static void *end_thread(void *arg)
     pthread_exit(NULL);
 }
 
-/* GEN-14 */
+/* GEN-14, FAULT-35 */
 TEST(a_worker_whose_task_ended_it_is_replaced)
 {
     for (unsigned n = 1; n <= 2; n++) {

@@ -221,7 +221,10 @@ TEST(it_works_with_epoll)
 
 /* -- Refused ------------------------------------------------------------------------------ */
 
-/* GEN-10: without a descriptor, or without memory, nothing has changed, and later it works. */
+/*
+ * GEN-10, FAULT-33: without a descriptor, or without memory, nothing has changed, and later it
+ * works.
+ */
 TEST(a_refusal_changes_nothing)
 {
     rota_future *promise = promise_new();

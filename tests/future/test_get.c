@@ -170,7 +170,7 @@ static void run_inner(void *arg)
     rota_task_run(self->inner);
 }
 
-/* A task that waits for itself is told so, also when it is interrupted. */
+/* FAULT-12: a task that waits for itself is told so, also when it is interrupted. */
 TEST(a_task_cannot_wait_for_itself)
 {
     for (int interrupted = 0; interrupted < 2; interrupted++) {

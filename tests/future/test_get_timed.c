@@ -16,7 +16,7 @@ static bool has_no_actions(rota_future *future)
 
 /* -- One look ----------------------------------------------------------------------------- */
 
-/* FUT-09, GEN-04: without a timeout there is no wait, and no memory is used. */
+/* FUT-09, GEN-04, FAULT-06: without a timeout there is no wait, and no memory is used. */
 TEST(no_timeout_is_one_look)
 {
     const rota_ns timeouts[] = {0, -1, INT64_MIN};
@@ -56,7 +56,7 @@ TEST(a_wait_needs_no_memory)
 
 /* -- Time --------------------------------------------------------------------------------- */
 
-/* FUT-08, GEN-06: not a nanosecond early, and the future is as before. */
+/* FUT-08, GEN-06, FAULT-28: not a nanosecond early, and the future is as before. */
 TEST_WITH(test_virtual_time, a_timeout_is_never_early)
 {
     test_getter getter;
@@ -101,7 +101,7 @@ TEST_WITH(test_virtual_time, those_whose_time_is_up_leave_the_others)
     rota_future_unref(promise);
 }
 
-/* GEN-04: ROTA_FOREVER has no deadline, and the longest of the others does not wrap. */
+/* GEN-04, FAULT-06: ROTA_FOREVER has no deadline, and the longest of the others does not wrap. */
 TEST_WITH(test_virtual_time, long_timeouts_do_not_wrap)
 {
     test_getter getters[2];
@@ -118,7 +118,7 @@ TEST_WITH(test_virtual_time, long_timeouts_do_not_wrap)
     rota_future_unref(promise);
 }
 
-/* GEN-05, GEN-06: the same by the system's clock. */
+/* GEN-05, GEN-06, FAULT-28: the same by the system's clock. */
 TEST(a_timeout_is_never_early_by_the_real_clock)
 {
     rota_future *promise;

@@ -107,7 +107,7 @@ static void run_again(void *arg)
     test_check(rota_future_state_of(*future) == ROTA_FUTURE_RUNNING);
 }
 
-/* FUT-04: one that runs is not run by another. */
+/* FUT-04, FAULT-09: one that runs is not run by another. */
 TEST(a_running_task_is_not_run_again)
 {
     rota_future *future;

@@ -301,7 +301,7 @@ static void be_a_child(void *arg)
     client_end();
 }
 
-/* Fault 44: a child has no page, may have its own, and does not touch its parent's. */
+/* FAULT-44: a child has no page, may have its own, and does not touch its parent's. */
 TEST(a_child_has_no_page)
 {
     if (!TEST_FORKS_ARE_FOLLOWED)

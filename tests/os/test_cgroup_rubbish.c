@@ -19,7 +19,7 @@ TEST(missing_files_set_no_limit)
     assert_cpus(0);
 }
 
-/* A quota is two positive numbers, or no limit. */
+/* FAULT-08: a quota is two positive numbers, or no limit. */
 TEST(rubbish_as_a_quota_sets_no_limit)
 {
     static const char *const texts[] = {
@@ -49,7 +49,7 @@ TEST(rubbish_as_a_quota_sets_no_limit)
     assert_cpus(0);
 }
 
-/* More CPUs than an unsigned can count are as many as it can. */
+/* FAULT-08: more CPUs than an unsigned can count are as many as it can. */
 TEST(huge_numbers_do_not_wrap)
 {
     put_v2("/app");
@@ -63,7 +63,7 @@ TEST(huge_numbers_do_not_wrap)
     assert_cpus(1);
 }
 
-/* Without a group or a mount that can be understood there is nothing to look for. */
+/* FAULT-08: without a group or a mount that can be understood there is nothing to look for. */
 TEST(rubbish_in_proc_sets_no_limit)
 {
     static const char *const groups[] = {"",         "\n",        ":\n",       "::\n", ":::\n",
@@ -113,7 +113,7 @@ TEST(paths_that_are_not_absolute_set_no_limit)
     assert_int_equal(cpus, 0);
 }
 
-/* A line that does not fit is skipped, and the next one is read as ever. */
+/* FAULT-08: a line that does not fit is skipped, and the next one is read as ever. */
 TEST(overlong_lines_are_skipped)
 {
     static const size_t lengths[] = {4000, 4095, 4096, 4097, 8191, 8192, 8193, 20000};
@@ -133,7 +133,7 @@ TEST(overlong_lines_are_skipped)
     }
 }
 
-/* A group, a mount point or a root whose path is too long to be opened. */
+/* FAULT-08: a group, a mount point or a root whose path is too long to be opened. */
 TEST(overlong_paths_set_no_limit)
 {
     char group[4090];

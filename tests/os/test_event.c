@@ -111,7 +111,7 @@ TEST(a_refusal_is_reported)
     rota__os_event_close(&event);
 }
 
-/* The same, from the system itself: no descriptor is left. */
+/* FAULT-33: the same, from the system itself: no descriptor is left. */
 TEST(running_out_of_descriptors_is_reported)
 {
     rota__os_event event = {-5, -6};

@@ -63,7 +63,7 @@ static struct seen look_named(const char *name)
     return look_on_thread(options);
 }
 
-/* FACT-08: a name is cut to 15 bytes, and is no format. */
+/* FACT-08, FAULT-17: a name is cut to 15 bytes, and is no format. */
 TEST(a_name_is_cut_to_what_fits)
 {
     char longest[4000];
@@ -109,7 +109,7 @@ TEST(a_stack_is_as_large_as_asked)
     }
 }
 
-/* Less than the least there is becomes that. */
+/* FAULT-26: less than the least there is becomes that. */
 TEST(too_small_a_stack_is_the_smallest_possible)
 {
     size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
@@ -119,7 +119,7 @@ TEST(too_small_a_stack_is_the_smallest_possible)
     assert_true(stack_size_of(least - 1) >= least && stack_size_of(least - 1) < usual);
 }
 
-/* GEN-10: one that the system cannot give is refused, and the body is not called. */
+/* GEN-10, FAULT-26: one that the system cannot give is refused, and the body is not called. */
 TEST(an_absurd_stack_is_refused)
 {
     const size_t sizes[] = {SIZE_MAX - SIZE_MAX / 16, SIZE_MAX - 1, SIZE_MAX};
@@ -161,7 +161,7 @@ TEST(a_thread_is_pinned_to_its_cpu)
     }
 }
 
-/* A CPU that does not exist, or any: the thread runs where it may. */
+/* FAULT-30: a CPU that does not exist, or any: the thread runs where it may. */
 TEST(a_cpu_that_is_not_there_is_ignored)
 {
     const uint32_t cpus[] = {60000, 65535, 65536, UINT32_MAX - 1, ROTA__OS_ANY_CPU};
@@ -183,7 +183,7 @@ static bool is_kept_by_the_system(int number)
     return number == SIGKILL || number == SIGSTOP || of_the_c_library;
 }
 
-/* GEN-12: all signals are blocked, and those of the maker stay as they were. */
+/* GEN-12, FAULT-45: all signals are blocked, and those of the maker stay as they were. */
 TEST(all_signals_are_blocked)
 {
     struct seen seen = look_on_thread(plain);

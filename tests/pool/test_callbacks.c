@@ -116,7 +116,7 @@ static rota_future *submit(void *gate)
     return future;
 }
 
-/* GEN-09 */
+/* GEN-09, FAULT-14 */
 TEST(what_is_called_around_a_task_may_use_the_pool)
 {
     rota_future *future, *follows;
@@ -143,7 +143,7 @@ TEST(what_is_called_around_a_task_may_use_the_pool)
     assert_int_equal(calls.exits, 1);
 }
 
-/* GEN-09, OWN-04: however it comes to that. */
+/* GEN-09, OWN-04, FAULT-14: however it comes to that. */
 TEST(what_is_called_instead_of_a_task_may_use_the_pool)
 {
     rota_future *running, *queued;

@@ -28,8 +28,10 @@ static void leave_with_pools_at_work(void *arg)
     exit(STATUS);
 }
 
-/* FACT-11: with threads that sleep, run and wait for work; again and again, as they are all
-   over the place. */
+/*
+ * FACT-11, FAULT-47: with threads that sleep, run and wait for work; again and again, as they are
+ * all over the place.
+ */
 TEST(the_process_may_end_without_a_shutdown)
 {
     for (int round = 0; round < 20; round++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In a child of fork(2) a pool of the parent is as if terminated: every call answers at once, and
- * new pools work. The parent notices nothing. (Fault 44)
+ * new pools work. The parent notices nothing. (FAULT-44)
  */
 #include "pools.h"
 
@@ -100,6 +100,7 @@ TEST(a_child_of_an_idle_pool_finds_it_ended)
     assert_ok(rota_close(pool));
 }
 
+/* FAULT-44 */
 TEST(a_child_of_a_busy_pool_finds_it_ended_and_the_parent_goes_on)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -159,7 +160,7 @@ static void submit_on_and_on(void *arg)
     }
 }
 
-/* pool.P6: whatever lock was held at that moment. */
+/* pool.P6, FAULT-44: whatever lock was held at that moment. */
 TEST(a_child_is_not_held_up_by_locks_that_others_held)
 {
     struct traffic traffic = {.pool = test_small_pool(2, 3, 8)};

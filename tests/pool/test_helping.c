@@ -82,7 +82,7 @@ static void ran_the_third_alone(const struct family *family)
     assert_int_equal(family->stats.submitted, CHILDREN + 1);
 }
 
-/* Fault 13 */
+/* FAULT-13 */
 TEST(a_worker_that_gets_a_queued_task_runs_that_one_and_no_other)
 {
     struct family family;
@@ -211,6 +211,7 @@ static void *nest(void *arg)
     return (void *)((uintptr_t)result + 1);
 }
 
+/* FAULT-13 */
 TEST(nested_submits_never_wait_for_themselves)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
@@ -235,7 +236,7 @@ static void get_with_some_time(struct family *family)
     family->status = rota_future_get_timed(family->children[2], ROTA_US(100), &family->result);
 }
 
-/* Fault 13: "with strict_wait timed get times out". */
+/* FAULT-13: with strict_wait a timed get times out. */
 TEST(with_strict_wait_a_worker_just_waits)
 {
     struct family family;
@@ -313,7 +314,7 @@ static void *get_itself(void *arg)
     return NULL;
 }
 
-/* Fault 12 */
+/* FAULT-12 */
 TEST(a_task_cannot_wait_for_itself_nor_for_one_it_runs_inside_of)
 {
     struct circle circle = {.pool = test_pool((rota_pool_options){.core_threads = 1})};

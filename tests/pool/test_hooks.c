@@ -239,7 +239,7 @@ static void submit_in_hook(rota_executor *ex, rota_task *task, int status, int e
     }
 }
 
-/* GEN-09 */
+/* GEN-09, FAULT-14 */
 TEST(a_hook_may_call_the_pool)
 {
     atomic_uint counts[2] = {5, 0}; /* left, runs */
@@ -395,7 +395,7 @@ TEST(a_failure_that_a_holder_can_see_is_not_told)
     rota_future_unref(future);
 }
 
-/* POOL-31: nothing was unwound. */
+/* POOL-31, FAULT-34: nothing was unwound. */
 TEST(a_failure_does_not_end_the_worker)
 {
     int code = 1;

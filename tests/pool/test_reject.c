@@ -287,7 +287,7 @@ TEST(what_the_handler_returns_is_what_the_submitter_gets)
     assert_int_equal(full.rejected.runs + full.rejected.discards, 0);
 }
 
-/* REJ-07, REJ-12: on to another executor. */
+/* REJ-07, REJ-12, FAULT-14: on to another executor. */
 TEST(a_handler_may_pass_the_task_on)
 {
     struct handler handler = {.status = ROTA_OK};
@@ -350,7 +350,7 @@ static int try_again(rota_executor *ex, rota_task *task, void *ctx)
     return rota_execute_task(ex, task);
 }
 
-/* REJ-07, GEN-09: "re-submit", to the same pool. */
+/* REJ-07, GEN-09, FAULT-14: "re-submit", to the same pool. */
 TEST(a_handler_may_make_room_and_submit_the_task_again)
 {
     rota_future *future;

@@ -23,7 +23,7 @@ static void refused(rota_pool_options options)
     assert_ok(rota_queue_free(queue)); /* OWN-12 */
 }
 
-/* POOL-06, POOL-05 */
+/* POOL-06, POOL-05, FAULT-03, FAULT-04 */
 TEST(sizes_and_times_that_cannot_be_are_refused)
 {
     rota_executor *pool = NULL;
@@ -59,7 +59,7 @@ static const rota_threads bad_threads[] = {
     {.cpu_count = 1},
 };
 
-/* POOL-63 */
+/* POOL-63, FAULT-17 */
 TEST(threads_that_cannot_be_are_refused)
 {
     for (size_t i = 0; i < sizeof bad_threads / sizeof bad_threads[0]; i++)
@@ -83,6 +83,7 @@ TEST(a_pool_says_what_its_defaults_are)
     assert_ok(rota_close(pool));
 }
 
+/* FAULT-04 */
 TEST(the_largest_sizes_are_taken)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -244,7 +245,7 @@ TEST(setters_change_what_is_read)
     assert_ok(rota_close(pool));
 }
 
-/* POOL-40 to POOL-43, POOL-45 */
+/* POOL-40 to POOL-43, POOL-45, FAULT-03 */
 TEST(values_that_cannot_be_are_refused_and_change_nothing)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -355,7 +356,7 @@ TEST(what_cannot_be_set_is_not_supported)
     assert_ok(rota_close(scheduled));
 }
 
-/* GEN-02 */
+/* GEN-02, FAULT-01 */
 TEST(nothing_is_written_through_null)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -358,7 +358,7 @@ TEST(a_task_that_stops_its_own_pool_is_interrupted_itself)
     assert_ok(rota_executor_free(pool));
 }
 
-/* POOL-59 */
+/* POOL-59, FAULT-38 */
 TEST(a_task_that_ignores_its_interrupt_delays_the_end)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -149,7 +149,7 @@ TEST(with_a_queue_without_a_bound_there_are_never_more_than_core)
     assert_ok(rota_close(pool));
 }
 
-/* GEN-02, GEN-03 */
+/* GEN-02, GEN-03, FAULT-02 */
 TEST(a_task_without_a_function_is_no_task_also_after_shutdown)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});

@@ -362,7 +362,7 @@ TEST(threads_come_from_the_factory)
     assert_int_equal(runs, 10);
 }
 
-/* POOL-28 */
+/* POOL-28, FAULT-23 */
 TEST(when_the_factory_fails_the_threads_that_there_are_do_it_all)
 {
     struct factory factory = {.good = 1};
@@ -378,7 +378,7 @@ TEST(when_the_factory_fails_the_threads_that_there_are_do_it_all)
     assert_int_equal(runs, 100);
 }
 
-/* POOL-27, POOL-28 */
+/* POOL-27, POOL-28, FAULT-23 */
 TEST(a_factory_that_gives_no_thread_at_all_refuses_the_task)
 {
     struct factory factory = {.good = 0};
@@ -439,7 +439,7 @@ TEST(a_thread_that_has_just_come_is_enough)
     assert_int_equal(runs, 1);
 }
 
-/* POOL-27, POOL-28 */
+/* POOL-27, POOL-28, FAULT-23 */
 TEST(a_pool_with_a_flaky_factory_can_be_shut_down)
 {
     for (unsigned good = 0; good < 5; good++) {
@@ -516,7 +516,7 @@ static int create_thrice(pthread_t *out, const pthread_attr_t *attr, void *(*sta
     return 0;
 }
 
-/* FACT-09 */
+/* FACT-09, FAULT-23 */
 TEST(to_call_start_again_has_no_effect)
 {
     struct factory factory = {.calls = 0};
@@ -547,6 +547,7 @@ static int create_and_submit(pthread_t *out, const pthread_attr_t *attr, void *(
     return pthread_create(out, attr, start, arg);
 }
 
+/* FAULT-14, FAULT-23 */
 TEST(a_factory_may_call_the_pool)
 {
     struct factory factory = {.calls = 0};

@@ -419,7 +419,7 @@ static void tear(rota_fn *fn)
     assert_ok(rota_close(pool));
 }
 
-/* GEN-14, POOL-30, POOL-31 */
+/* GEN-14, POOL-30, POOL-31, FAULT-35 */
 TEST(a_worker_whose_task_ends_its_thread_is_replaced)
 {
     tear(end_thread);
@@ -575,7 +575,7 @@ static void *change_core(void *arg)
     return NULL;
 }
 
-/* INT-09, POOL-23 */
+/* INT-09, POOL-23, FAULT-14 */
 TEST(tasks_that_change_their_own_pool_never_see_an_interrupt)
 {
     rota_executor *pool = test_pool((rota_pool_options){

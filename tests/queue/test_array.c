@@ -47,7 +47,7 @@ TEST(a_drain_of_one_lets_a_producer_in)
     assert_ok(rota_queue_free(queue));
 }
 
-/* QUEUE-04, GEN-02: nothing is written. */
+/* QUEUE-04, GEN-02, FAULT-05: nothing is written. */
 TEST(it_needs_a_capacity_and_a_place)
 {
     rota_queue *queue = TEST_UNTOUCHED;
@@ -58,7 +58,10 @@ TEST(it_needs_a_capacity_and_a_place)
     assert_ptr_equal(queue, TEST_UNTOUCHED);
 }
 
-/* QUEUE-39: a size that overflows is never a small buffer; there is no array without a bound. */
+/*
+ * QUEUE-39, FAULT-05: a size that overflows is never a small buffer; there is no array without a
+ * bound.
+ */
 TEST(an_array_that_no_memory_holds_is_refused)
 {
     const size_t absurd[] = {SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX / 2 + 2, SIZE_MAX / 8 + 1,

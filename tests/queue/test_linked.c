@@ -34,7 +34,7 @@ TEST(it_needs_a_capacity_and_a_place)
     assert_ptr_equal(queue, TEST_UNTOUCHED);
 }
 
-/* QUEUE-20, QUEUE-39: a bound that cannot be reached is a bound all the same. */
+/* QUEUE-20, QUEUE-39, FAULT-05: a bound that cannot be reached is a bound all the same. */
 TEST(its_bound_may_be_as_large_as_one_likes)
 {
     const size_t large[] = {1, 2, SIZE_MAX / 2, SIZE_MAX - 1};

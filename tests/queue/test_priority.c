@@ -211,7 +211,9 @@ static void count_item(void *element, void *ctx)
     ((struct item *)element)->number++;
 }
 
-/* An order that contradicts itself is no order, but nothing is lost, doubled or broken. */
+/*
+ * FAULT-15: an order that contradicts itself is no order, but nothing is lost, doubled or broken.
+ */
 TEST(without_a_real_order_nothing_is_lost)
 {
     test_random random;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In a child of fork(2) a scheduled pool of the parent is as if terminated, and its futures can be
- * cancelled and let go of. The parent notices nothing. (Fault 44)
+ * cancelled and let go of. The parent notices nothing. (FAULT-44)
  */
 #include "pools.h"
 
@@ -121,6 +121,7 @@ static void end(struct scene *scene)
     assert_int_equal(scene->probe.discards, 2);
 }
 
+/* FAULT-44 */
 TEST(a_child_finds_it_ended_and_the_parent_goes_on)
 {
     struct scene scene;

@@ -110,6 +110,7 @@ TEST(so_it_does_if_they_stay_long)
     rests((rota_sched_options){.core_threads = 0, .keep_alive = ROTA_SEC(60)}, 1);
 }
 
+/* FAULT-32 */
 TEST(core_threads_sleep_until_something_is_due)
 {
     rests((rota_sched_options){.core_threads = TASKS}, TASKS);

@@ -300,7 +300,7 @@ TEST_WITH(test_virtual_time, a_slow_task_holds_up_its_own_thread_alone)
 
 /* -- Extremes ----------------------------------------------------------------------------- */
 
-/* SCHED-08, SCHED-09: huge delays are neither past nor in disorder. */
+/* SCHED-08, SCHED-09, FAULT-06: huge delays are neither past nor in disorder. */
 TEST_WITH(test_virtual_time, huge_delays_lie_ahead_in_their_order)
 {
     static const rota_ns huge[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 2 + 1,
@@ -325,7 +325,7 @@ TEST_WITH(test_virtual_time, huge_delays_lie_ahead_in_their_order)
         rota_future_unref(futures[i]);
 }
 
-/* SCHED-08: an overdue head beside the furthest that there is. */
+/* SCHED-08, FAULT-06: an overdue head beside the furthest that there is. */
 TEST_WITH(test_virtual_time, the_furthest_does_not_pass_an_overdue_one)
 {
     static const unsigned order[] = {0};
@@ -380,7 +380,7 @@ static void due_beside_far(unsigned due, unsigned far)
     test_stop(sched);
 }
 
-/* SCHED-08 */
+/* SCHED-08, FAULT-06 */
 TEST_WITH(test_virtual_time, every_kind_that_is_due_runs_and_none_that_is_far)
 {
     for (unsigned due = 0; due < 5; due++) {

@@ -107,7 +107,7 @@ TEST_WITH(test_virtual_time, at_a_fixed_rate_it_is_due_at_each_multiple_of_the_p
     assert_ok(rota_close(sched));
 }
 
-/* SCHED-12: none is left out, none overlaps, and then it is on time. */
+/* SCHED-12, FAULT-32: none is left out, none overlaps, and then it is on time. */
 TEST_WITH(test_virtual_time, missed_runs_are_caught_up_one_after_the_other)
 {
     begin((struct beat){0}, 4);
@@ -220,7 +220,7 @@ TEST_WITH(test_virtual_time, the_first_run_is_not_before_the_initial_delay)
 
 /* -- Leaving out what was missed ---------------------------------------------------------- */
 
-/* "The next is due at the first start + n * period that lies ahead." */
+/* FAULT-32: "The next is due at the first start + n * period that lies ahead." */
 TEST_WITH(test_virtual_time, skipping_leaves_out_what_was_missed)
 {
     static const rota_ns times[] = {1, 26, 31, 41, 51};
@@ -469,7 +469,7 @@ TEST_WITH(test_virtual_time, the_result_of_each_run_is_freed)
 
 /* -- Extremes ----------------------------------------------------------------------------- */
 
-/* SCHED-08, SCHED-09: the second run of these never comes. */
+/* SCHED-08, SCHED-09, FAULT-07: the second run of these never comes. */
 TEST_WITH(test_virtual_time, the_longest_periods_run_once)
 {
     static const rota_ns periods[] = {INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1,
@@ -530,7 +530,7 @@ static void *meddle(void *arg)
     return NULL;
 }
 
-/* SCHED-32: cancel and schedule others, resize and shut down the pool. */
+/* SCHED-32, FAULT-14: cancel and schedule others, resize and shut down the pool. */
 TEST_WITH(test_virtual_time, a_run_may_do_anything_to_its_pool)
 {
     struct busybody body = {NULL, 0, 0};

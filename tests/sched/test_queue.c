@@ -148,7 +148,7 @@ TEST_WITH(test_alone, a_task_of_another_queue_is_not_removed)
     assert_ok(rota_queue_free(other));
 }
 
-/* DWQ-16 */
+/* DWQ-16, FAULT-09 */
 TEST_WITH(test_alone, no_task_and_one_that_is_inside_are_refused)
 {
     assert_status(rota_queue_offer(queue, NULL), ROTA_EINVAL);

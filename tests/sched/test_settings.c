@@ -116,7 +116,7 @@ TEST(what_is_read_is_what_was_given_and_can_be_given_back)
     assert_ok(rota_close(second));
 }
 
-/* SCHED-01, FACT-04 */
+/* SCHED-01, FACT-04, FAULT-03 */
 TEST(what_cannot_be_is_refused)
 {
     rota_executor *out = TEST_UNTOUCHED;
@@ -284,7 +284,7 @@ TEST(a_task_without_a_function_is_refused)
     assert_ok(rota_close(sched));
 }
 
-/* SCHED-11, SCHED-13 */
+/* SCHED-11, SCHED-13, FAULT-07 */
 TEST(a_period_that_is_none_is_refused)
 {
     static const rota_ns none[] = {0, -1, INT64_MIN};

@@ -205,6 +205,7 @@ static void end(void *arg)
         settle(&account->items[i]);
 }
 
+/* FAULT-43 */
 TEST(every_task_is_accounted_for)
 {
     static const test_race race = {

@@ -66,7 +66,7 @@ TEST(what_a_pool_took_before_its_shutdown_runs)
         test_round_all_ran});
 }
 
-/* A5 */
+/* A5, FAULT-43 */
 TEST(what_a_pool_took_before_its_stop_runs_or_is_discarded)
 {
     race(&(test_race){
@@ -75,7 +75,7 @@ TEST(what_a_pool_took_before_its_stop_runs_or_is_discarded)
         test_round_all_ran_or_were_discarded});
 }
 
-/* Two ends at once: POOL-36, fault 43. */
+/* POOL-36, FAULT-11, FAULT-43: two threads end the pool at once. */
 TEST(however_many_end_a_pool_it_ends_once)
 {
     race(&(test_race){

@@ -148,6 +148,7 @@ TEST(a_future_whose_task_exits_has_failed)
     check_torn_with_waiters(&(test_probe){.during = leave_thread}, NULL);
 }
 
+/* FAULT-35 */
 TEST(a_future_whose_task_is_torn_down_has_failed)
 {
     test_latch begun = TEST_LATCH(1);

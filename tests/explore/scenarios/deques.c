@@ -207,6 +207,7 @@ EXPLORE(an_owner_moves_between_chunks_while_a_thief_steals)
 }
 
 #ifdef ROTA_EXPLORE /* a deque elsewhere has room for millions */
+/* FAULT-41 */
 EXPLORE(a_full_deque_takes_no_more)
 {
     begin_deque();

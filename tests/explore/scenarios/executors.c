@@ -130,7 +130,7 @@ static void submit_counted(void *executor)
         rota__add_relaxed(&accepted, 1);
 }
 
-/* custom.U1: many at once are all inside, or, where the count is narrow, refused. */
+/* custom.U1, FAULT-49: many at once are all inside, or, where the count is narrow, refused. */
 EXPLORE(three_submit_at_once)
 {
     rota_executor *executor = new_executor(run_here);

@@ -261,7 +261,7 @@ EXPLORE(cancel_meets_run_and_get)
     ex_check(freed == ran);
 }
 
-/* FUT-04: whoever runs it, it runs once. */
+/* FUT-04, FAULT-09: whoever runs it, it runs once. */
 EXPLORE(two_runners_run_it_once)
 {
     rota_future *future = new_task(body);

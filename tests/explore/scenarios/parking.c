@@ -19,7 +19,7 @@ static void set_flag_and_unpark(void *thread)
     rota__unpark(thread);
 }
 
-/* park.K1: an unpark is not lost, whether it comes before, during or after the park. */
+/* park.K1, FAULT-27: an unpark is not lost, whether it comes before, during or after the park. */
 EXPLORE(an_unpark_is_never_lost)
 {
     rota_thread *self = rota__self();
@@ -115,7 +115,7 @@ EXPLORE(an_interrupt_ends_a_sleep)
     ex_join(other);
 }
 
-/* INT-05: a sleep that ends in time leaves the flag as it is. */
+/* INT-05, FAULT-27: a sleep that ends in time leaves the flag as it is. */
 EXPLORE(a_sleep_reports_an_interrupt_or_leaves_it)
 {
     ex_thread *other = ex_start(interrupt, rota__self());

@@ -137,7 +137,7 @@ static void submit(void *i)
     statuses[(uintptr_t)i] = rota_submit_call(pool, &call, NULL);
 }
 
-/* It ran, was handed over, or was refused. */
+/* FAULT-43: it ran, was handed over, or was refused. */
 EXPLORE(a_task_runs_or_is_handed_over)
 {
     rota_task_list left;
@@ -212,7 +212,7 @@ static void *end_thread(void *unused)
     return unused;
 }
 
-/* GEN-14, POOL-30: another worker comes for what is queued. */
+/* GEN-14, POOL-30, FAULT-35: another worker comes for what is queued. */
 EXPLORE(a_task_ends_its_worker)
 {
     rota_future *future;
@@ -400,7 +400,10 @@ EXPLORE(a_worker_that_takes_runs_what_is_submitted)
 
 /* -- Faults ---------------------------------------------------------------------------------- */
 
-/* POOL-27, POOL-28, POOL-61: whatever cannot be made, what was accepted runs, and the pool ends. */
+/*
+ * POOL-27, POOL-28, POOL-61, FAULT-22: whatever cannot be made, what was accepted runs, and the
+ * pool ends.
+ */
 EXPLORE_WITH_FAULTS(a_pool_without_memory_or_threads_loses_nothing)
 {
     for (int i = 0; i < TASKS; i++) {
