@@ -207,6 +207,59 @@ EXPLORE(complete_fail_and_cancel_have_one_winner)
     rota_future_unref(future);
 }
 
+static void get_when_done(void *future)
+{
+    while (!rota_future_is_done(future))
+        rota__os_yield();
+    ex_check(rota_future_get_timed(future, 0, NULL) == ROTA_OK && payload == 42);
+}
+
+/* FUT-07: a thread that has seen it done gets the result, even with no time left and interrupted. */
+EXPLORE(a_future_that_was_seen_done_answers_at_once)
+{
+    rota_future *future = new_promise();
+    ex_thread *completer = ex_start(complete, future);
+
+    rota_thread_interrupt(rota_thread_self());
+    get_when_done(future);
+    ex_check(rota_interrupted());
+    ex_join(completer);
+    rota_future_unref(future);
+}
+
+static rota__atomic(uint32_t) results_freed;
+
+static void free_once(void *unused)
+{
+    (void)unused;
+    rota__add_relaxed(&results_freed, 1);
+}
+
+static void free_once_more(void *unused)
+{
+    free_once(unused);
+}
+
+static void own_as_well(void *future)
+{
+    ex_check(rota_future_own_result(future, free_once_more) == ROTA_OK);
+}
+
+/* OWN-06: if two threads pass a function that frees the result, one of the two frees it, once. */
+EXPLORE(two_threads_make_a_future_own_its_result)
+{
+    rota_future *future = new_promise();
+    ex_thread *completer = ex_start(complete, future);
+    ex_thread *other = ex_start(own_as_well, future);
+
+    rota__store_relaxed(&results_freed, 0);
+    ex_check(rota_future_own_result(future, free_once) == ROTA_OK);
+    ex_join(completer);
+    ex_join(other);
+    rota_future_unref(future);
+    ex_check(rota__load_relaxed(&results_freed) == 1);
+}
+
 /* -- Tasks ----------------------------------------------------------------------------------- */
 
 static int ran, discarded, freed;
@@ -401,6 +454,33 @@ EXPLORE(cancel_meets_a_periodic_task)
     rota_future_unref(future);
 }
 
+static void run_twice(void *future)
+{
+    for (int i = 0; i < 2; i++)
+        rota__future_run_and_reset(future);
+}
+
+/* FUT-20, GEN-08: runs follow one another, although two threads run it. */
+EXPLORE(two_threads_run_a_periodic_task_as_it_is_cancelled)
+{
+    rota_call call = {.fn = body, .arg = &payload, .discard = discard, .free_result = free_once};
+    rota_future *future = rota__future_new(&call, true, sizeof *future);
+
+    ex_check(future != NULL);
+    future->task.periodic = true;
+    ran = discarded = 0; /* not atomic: runs that overlap would be a data race */
+    rota__store_relaxed(&results_freed, 0);
+    ex_thread *first = ex_start(run_twice, future);
+    ex_thread *second = ex_start(run_twice, future);
+    ex_check(ex_choose(2) == 0 ? rota_future_cancel(future) : rota_future_cancel_now(future));
+    ex_join(first);
+    ex_join(second);
+    ex_check(rota__load_relaxed(&results_freed) == (uint32_t)ran);
+    rota_task_discard(&future->task);
+    rota_future_unref(future);
+    ex_check(discarded == 1);
+}
+
 /* -- Actions --------------------------------------------------------------------------------- */
 
 static int acted;
@@ -426,6 +506,38 @@ EXPLORE(an_action_is_added_and_removed_while_it_completes)
     expected -= rota__future_remove(future, &first);
     ex_join(completer);
     ex_check(acted == expected);
+    rota_future_unref(future);
+}
+
+typedef struct noted_action {
+    rota__action action;
+    rota_future *future;
+} noted_action;
+
+static void add_and_remove(void *arg)
+{
+    noted_action *noted = arg;
+
+    ex_check(rota__future_add(noted->future, &noted->action));
+    ex_check(rota__future_remove(noted->future, &noted->action));
+}
+
+/* FUT-19: of three actions that threads add at once, the one that stays runs, once. */
+EXPLORE(three_threads_add_actions_and_two_remove_theirs)
+{
+    rota_future *future = new_promise();
+    noted_action noted[3];
+
+    acted = 0;
+    for (int i = 0; i < 3; i++)
+        noted[i] = (noted_action){.action = {.run = act}, .future = future};
+    ex_thread *first = ex_start(add_and_remove, &noted[0]);
+    ex_thread *second = ex_start(add_and_remove, &noted[1]);
+    ex_check(rota__future_add(future, &noted[2].action));
+    ex_join(first);
+    ex_join(second);
+    complete(future);
+    ex_check(acted == 1);
     rota_future_unref(future);
 }
 
