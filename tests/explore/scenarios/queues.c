@@ -226,6 +226,62 @@ EXPLORE(an_interrupted_consumer_leaves_a_handoff_queue)
     one_is_interrupted();
 }
 
+static void put_timed(void *i)
+{
+    uintptr_t which = (uintptr_t)i;
+
+    statuses[which] = rota_queue_offer_timed(queue, element(which), ROTA_MS(1));
+    ex_check(statuses[which] == ROTA_OK || statuses[which] == ROTA_ETIMEDOUT);
+}
+
+/* QUEUE-08: if a producer gives up when there is room, the other producer has the room. */
+static void one_producer_gives_up(void)
+{
+    put(NUMBER(0));
+    ex_thread *patient = ex_start(put, NUMBER(1));
+    ex_thread *hasty = ex_start(put_timed, NUMBER(2));
+    take(NUMBER(0));
+    ex_join(hasty);
+    if (statuses[2] == ROTA_OK)
+        take(NUMBER(1));
+    ex_join(patient);
+    take(NUMBER(2));
+    end();
+}
+
+EXPLORE(a_producer_whose_time_is_up_passes_the_call_on)
+{
+    begin(rota_array_queue(1, &queue));
+    one_producer_gives_up();
+}
+
+EXPLORE(a_producer_of_a_deque_whose_time_is_up_passes_the_call_on)
+{
+    begin(rota_deque(1, &queue));
+    one_producer_gives_up();
+}
+
+/* INT-05, INT-06, QUEUE-08: a producer that is interrupted leaves the room to the other producer. */
+EXPLORE(an_interrupted_producer_passes_the_call_on)
+{
+    begin(rota_array_queue(1, &queue));
+    put(NUMBER(0));
+    waiting_thread = rota_thread_self();
+    ex_thread *patient = ex_start(put, NUMBER(1));
+    ex_thread *consumer = ex_start(take, NUMBER(0));
+    ex_thread *other = ex_start(interrupt_it, NULL);
+    int status = rota_queue_put(queue, element(2));
+    ex_check(status == ROTA_OK || status == ROTA_EINTERRUPTED);
+    ex_join(other);
+    ex_check(rota_interrupted() == (status == ROTA_OK));
+    ex_join(consumer);
+    if (status == ROTA_OK)
+        take(NUMBER(1));
+    ex_join(patient);
+    take(NUMBER(2));
+    end();
+}
+
 /* QUEUE-06: what makes room for two releases two producers. */
 static void two_producers_wait(size_t (*make_room)(void))
 {
@@ -406,6 +462,41 @@ EXPLORE(a_transfer_is_removed_by_name)
     ex_check(!removed || statuses[0] == ROTA_OK);
     ex_check(statuses[2] != ROTA_OK || statuses[(int *)got[2] - elements] == ROTA_OK);
     ex_check((statuses[0] == ROTA_OK) + (statuses[1] == ROTA_OK) == removed + (got[2] != NULL));
+    end();
+}
+
+static void poll_once(void *thread)
+{
+    uintptr_t i = (uintptr_t)thread;
+
+    statuses[i] = rota_queue_poll(queue, &got[i]);
+}
+
+/* QUEUE-35, INT-06: an interrupted transfer was taken, or nobody has its element. */
+EXPLORE(an_interrupted_transfer_is_taken_or_withdrawn)
+{
+    begin(rota_transfer_queue(&queue));
+    waiting_thread = rota_thread_self();
+    ex_thread *consumer = ex_start(poll_once, NUMBER(1));
+    ex_thread *other = ex_start(interrupt_it, NULL);
+    int status = rota_queue_transfer(queue, element(0), ROTA_FOREVER);
+    ex_check(status == ROTA_OK || status == ROTA_EINTERRUPTED);
+    ex_join(other);
+    ex_check(rota_interrupted() == (status == ROTA_OK));
+    ex_join(consumer);
+    ex_check(statuses[1] == (status == ROTA_OK ? ROTA_OK : ROTA_EEMPTY));
+    end();
+}
+
+/* QUEUE-35, QUEUE-38: a tried transfer reaches a consumer, or nothing has happened. */
+EXPLORE(a_transfer_is_tried_as_a_consumer_gives_up)
+{
+    begin(rota_transfer_queue(&queue));
+    ex_thread *consumer = ex_start(take_timed, NUMBER(1));
+    int status = rota_queue_try_transfer(queue, element(0));
+    ex_check(status == ROTA_OK || status == ROTA_EFULL);
+    ex_join(consumer);
+    ex_check(statuses[1] == (status == ROTA_OK ? ROTA_OK : ROTA_ETIMEDOUT));
     end();
 }
 
