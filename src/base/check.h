@@ -23,4 +23,12 @@ _Noreturn void rota__bug(const char *file, int line, const char *condition);
 /* Says what the program did wrong, and ends it. */
 _Noreturn void rota__misuse(const char *mistake);
 
+/*
+ * A deliberate bug, to test the tests: the expression `good`. In the copy of the source that
+ * tools/bugs.py writes for the explorer it is `bad` while `explore --bug place` runs, and the explorer
+ * must find that. `place` names the invariant that `bad` breaks. Most deliberate bugs need no macro:
+ * a row of tests/explore/bugs.txt names the place and an operator, such as `drop`.
+ */
+#define ROTA__BUG(place, good, bad) (good)
+
 #endif

@@ -345,6 +345,24 @@ bool ex_is_readable(int fd)
     return readable[fd];
 }
 
+/* -- Deliberate bugs ------------------------------------------------------------------------- */
+
+static int bug_on; /* 0: none */
+
+bool ex_bug(int number)
+{
+    return number == bug_on;
+}
+
+bool ex_bug_switch(const char *place)
+{
+    for (int i = 0; ex_bugs != NULL && ex_bugs[i] != NULL; i++) {
+        if (strcmp(ex_bugs[i], place) == 0)
+            bug_on = i + 1;
+    }
+    return bug_on != 0;
+}
+
 /* -- A schedule ------------------------------------------------------------------------------ */
 
 static void run_scenario(void *arg)

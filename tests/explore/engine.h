@@ -124,6 +124,14 @@ void ex_wake(const void *word);                   /* one who waits there */
 
 bool ex_has_room(void); /* for another thread */
 
+/*
+ * Deliberate bugs. tools/bugs.py writes a copy of src/ that has them, with a table of their places
+ * that ends with NULL; the library's own source has none. At most one is switched on.
+ */
+extern const char *const ex_bugs[] __attribute__((weak));
+bool ex_bug(int number);               /* is it on? 1 is the first of ex_bugs */
+bool ex_bug_switch(const char *place); /* on; false if there is no such bug */
+
 /* Descriptors: numbered from 1 in each schedule. */
 int ex_event_new(void);
 void ex_event_set(int event, bool readable);

@@ -20,11 +20,13 @@ void ex_register(ex_scenario *scenario)
     scenarios = scenario;
 }
 
+static clockid_t clock_used = CLOCK_MONOTONIC;
+
 static double seconds(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock_used, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -279,6 +281,7 @@ static const char help[] =
     "  --exhaust N               and so many more for all up to the bound, if they need it (15)\n"
     "  --bound N                 preemptions, depth first, at most (3)\n"
     "  --seed N                  of the random strategies (ROTA_SEED, or 1)\n"
+    "  --bug PLACE               with this deliberate bug, in a build by tools/bugs.py\n"
     "  --first                   stops at the first failure\n"
     "  --list                    only lists them\n"
     "  --replay TEXT             runs one schedule again, with all its steps\n";
@@ -360,6 +363,8 @@ int main(int argc, char **argv)
             plan.bound = (unsigned)atoi(value), at++;
         else if (strcmp(argv[at], "--seed") == 0)
             plan.seed = strtoull(value, NULL, 10), at++;
+        else if (strcmp(argv[at], "--bug") == 0 && ex_bug_switch(value))
+            clock_used = CLOCK_PROCESS_CPUTIME_ID, at++; /* found on a busy machine, too */
         else if (strcmp(argv[at], "--replay") == 0)
             return rota_set_allocator(&heap_allocator) == ROTA_OK ? replay_text(value) : 2;
         else

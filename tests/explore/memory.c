@@ -256,6 +256,20 @@ static void modified(void *object, size_t size, uint64_t value, ex_order order)
     }
 }
 
+static uint64_t result_of(uint64_t old, ex_rmw how, uint64_t operand)
+{
+    switch (how) {
+    case EX_ADD:
+        return old + operand;
+    case EX_SUB:
+        return old - operand;
+    case EX_OR:
+        return old | operand;
+    default:
+        return operand;
+    }
+}
+
 uint64_t ex_modify(void *object, size_t size, ex_rmw how, uint64_t operand, ex_order order,
                    const char *file, int line)
 {
@@ -264,14 +278,7 @@ uint64_t ex_modify(void *object, size_t size, ex_rmw how, uint64_t operand, ex_o
     point(names[how], object, true, file, line);
     memory_drain(ex_running);
     uint64_t old = read_value(object, size);
-    uint64_t new = operand;
-    if (how == EX_ADD)
-        new = old + operand;
-    else if (how == EX_SUB)
-        new = old - operand;
-    else if (how == EX_OR)
-        new = old | operand;
-    modified(object, size, new, order);
+    modified(object, size, result_of(old, how, operand), order);
     return old;
 }
 
@@ -286,6 +293,28 @@ bool ex_cas(void *object, size_t size, uint64_t *expected, uint64_t desired, ex_
         return true;
     }
     join_clock(ex_running->clock, location_of(object)->clock); /* both kinds acquire on failure */
+    *expected = old;
+    return false;
+}
+
+uint64_t ex_torn_modify(void *object, size_t size, ex_rmw how, uint64_t operand, ex_order order,
+                        const char *file, int line)
+{
+    uint64_t old = ex_load(object, size, order, file, line);
+
+    ex_store_value(object, size, result_of(old, how, operand), order, file, line);
+    return old;
+}
+
+bool ex_torn_cas(void *object, size_t size, uint64_t *expected, uint64_t desired, ex_order order,
+                 const char *file, int line)
+{
+    uint64_t old = ex_load(object, size, order, file, line);
+
+    if (old == *expected) {
+        ex_store_value(object, size, desired, order, file, line);
+        return true;
+    }
     *expected = old;
     return false;
 }
