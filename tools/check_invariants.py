@@ -7,8 +7,8 @@ check_invariants.py --self-test   plants one mistake of each kind and looks whet
 
 A file states its invariants in the comment at its head, as " *   pool.P2  After it has put ...". The name in
 front is the file's, without "_internal" and the suffix; "forkjoin/pool.P2" if another module has a file of that
-name which states invariants, too. A comment cites it as pool.P2. A letter behind it, pool.P2b, tells the places
-apart that keep one invariant. tests/explore/bugs.txt begins each row with such a place, or with a clause.
+name which states invariants, too. A comment cites it as pool.P2, and so does ROTA__BUG(pool.P2, ...). A letter
+behind it, pool.P2b, tells the places apart that keep one invariant.
 """
 import re
 import sys
@@ -19,7 +19,7 @@ NAME = r"(?:\w+/)?[a-z]\w*\.[A-Z]\d\d?"
 STATED = re.compile(rf"^ \*   ({NAME})  ", re.M)
 CITED = re.compile(rf"(?<![\w./*-])({NAME})[a-z]?\b")
 BARE = re.compile(r"(?<![\w./-])[A-Z]\d(?![\w-]|\.\w)")
-COMMENT = re.compile(r"/\*.*?\*/", re.S)
+CITING = re.compile(r"/\*.*?\*/|\bROTA__BUG\([^,]*", re.S)
 FILES = ["src/**/*.[ch]", "tests/**/*.[ch]", "tests/model/*.pml", "src/**/*.md", "docs/**/*.md", "*.md"]
 STRICT = ("src/", "tests/explore/", "tests/model/")  # here nothing may look like an invariant without its file
 
@@ -34,7 +34,7 @@ def check(root):
     for path in sorted({path for pattern in FILES for path in root.glob(pattern)}):
         text, file = path.read_text(), str(path.relative_to(root))
         if path.suffix != ".md":
-            text = "\n".join(COMMENT.findall(text))
+            text = "\n".join(CITING.findall(text))
         for name in STATED.findall(text):
             if name in stated:
                 complaints.append(f"{file}: {name} is stated in {stated[name]}, too")
@@ -48,15 +48,7 @@ def check(root):
             complaints += [f"{file}: cite {bare} with its file's name in front" for bare in BARE.findall(text)]
     complaints += [f"{cited[name]}: {name} is stated nowhere" for name in cited.keys() - stated.keys()]
     complaints += [f"{stated[name]}: {name} is cited nowhere" for name in stated.keys() - cited.keys()]
-    return sorted(complaints) + check_bugs(root)
-
-
-def check_bugs(root):
-    rows = root / "tests/explore/bugs.txt"
-    places = re.findall(r"^[ \t]*([^#\s]\S*)", rows.read_text(), re.M) if rows.exists() else []
-    comments = "\n".join(comment for path in root.glob("src/*/*.[ch]") for comment in COMMENT.findall(path.read_text()))
-    return [f"tests/explore/bugs.txt: no comment in src/ cites {place}" for place in places
-            if not re.search(rf"(?<![\w./-]){re.escape(place)}(?![\w-])", STATED.sub("", comments))]
+    return sorted(complaints)
 
 
 MISTAKES = {
@@ -68,7 +60,7 @@ MISTAKES = {
     "src/a/v.c": ("/* x.A9 */\nint A1;\n", "x.A9 is stated nowhere"),
     "src/a/w.c": ("/* see A2 */\n", "cite A2 with its file's name in front"),
     "docs/page.md": ("by x.A8, on an A4 sheet\n", "x.A8 is stated nowhere"),
-    "tests/explore/bugs.txt": ("# place\nx.A1b drop it\nAB-12 drop it\nx.A1c drop it\n", "no comment in src/ cites x.A1c"),
+    "src/a/b.c": ("x = ROTA__BUG(x.A7b, 1, 2);\n", "x.A7 is stated nowhere"),
 }
 
 

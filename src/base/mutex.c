@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mutex.h"
 
+#include "base/check.h"
 #include "base/park.h"
 
 /*
@@ -24,16 +25,14 @@ static bool take_in_passing(rota__mutex *mutex)
     return false;
 }
 
-/*
- * Who has waited takes the lock as CONTENDED, as others may wait still; at
- * worst that costs one needless wake.
- */
+/* By mutex.M1 the last waiter causes one needless wake. */
 ROTA__NOINLINE void rota__mutex_lock_slow(rota__mutex *mutex)
 {
     if (take_in_passing(mutex))
         return;
     while (rota__swap_acquire(&mutex->word, ROTA__CONTENDED) != ROTA__UNLOCKED)
         rota__os_wait(&mutex->word, ROTA__CONTENDED, ROTA_FOREVER);
+    ROTA__BUG(mutex.M1, (void)0, rota__store_relaxed(&mutex->word, ROTA__LOCKED));
 }
 
 void rota__mutex_pass(rota__mutex *mutex)

@@ -4,6 +4,9 @@
  *
  * Never held around foreign code, and not part of interruption: nobody waits
  * long for it. After Drepper, "Futexes are tricky" (2011), the third mutex.
+ *
+ *   mutex.M1  A thread that has waited takes the lock as CONTENDED, since others may still wait:
+ *             the unlock of a lock that is only LOCKED wakes nobody.
  */
 #ifndef ROTA_BASE_MUTEX_H
 #define ROTA_BASE_MUTEX_H

@@ -22,7 +22,7 @@ void rota__park(rota_thread *self, rota_ns deadline)
 {
     uint32_t seen = EMPTY;
 
-    if (rota__cas_acquire(&self->permit, &seen, PARKED)) {
+    if (rota__cas_acquire(&self->permit, &seen, PARKED)) { /* park.K4 */
         rota__trace_parks();
         rota__clock_used->wait(&self->permit, PARKED, deadline);
         rota__trace_goes_on();
@@ -159,8 +159,8 @@ void rota__waiter_wake(rota__waiter *waiter)
 {
     rota_thread *thread = waiter->thread;
 
-    rota__store_release(&waiter->woken, 1); /* park.K3: last touch; pairs with is_woken */
-    rota__unpark(thread);
+    rota__store_release(&waiter->woken, 1); /* park.K3a: last touch; pairs with is_woken */
+    rota__unpark(thread);                   /* park.K3b */
     rota__unpin(thread);
 }
 

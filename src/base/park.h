@@ -17,6 +17,8 @@
  *            rota__waiter_withdraw.
  *   park.K3  A waker's store of `woken` is its last touch of the waiter, which may be gone from
  *            then on. The thread is pinned (thread.T3) until it was unparked.
+ *   park.K4  The permit changes by read-modify-writes alone, so that a park never overwrites an
+ *            unpark that came first.
  */
 #ifndef ROTA_BASE_PARK_H
 #define ROTA_BASE_PARK_H

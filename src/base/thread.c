@@ -25,7 +25,7 @@ static void at_thread_exit(rota__os_exit *at_exit)
         self->record->leave(self->record); /* trace.O2 */
     self->record = NULL;
     rota__magazines_empty(&self->magazines);
-    while (rota__load_acquire(&self->pins) != 0) /* thread.T3; pairs with rota__unpin */
+    while (rota__load_acquire(&self->pins) != 0) /* thread.T3a; pairs with rota__unpin */
         rota__backoff(&turns);
 }
 
@@ -54,7 +54,7 @@ void rota__execution_begin(rota__execution *execution, const void *subject)
     rota_thread *self = rota__self();
 
     if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0)) {
-        rota__swap_acquire(&self->interrupted, 0); /* thread.T4; pairs with rota_thread_interrupt */
+        rota__swap_acquire(&self->interrupted, 0); /* thread.T4b; for rota_thread_interrupt */
         rota__store_relaxed(&self->current->interrupted, 1); /* thread.T1 */
     }
     execution->thread = self;
@@ -126,7 +126,7 @@ void rota_thread_interrupt(rota_thread *thread)
     if (thread == NULL)
         return;
     rota__store_release(&thread->interrupted, 1); /* thread.T2; read by rota__is_interrupted */
-    rouse(thread);
+    rouse(thread);                                /* thread.T2a */
 }
 
 void rota__thread_nudge(rota_thread *thread)
@@ -153,12 +153,18 @@ bool rota__is_interrupted(const rota_thread *self)
            || rota__load_acquire(&self->current->interrupted) != 0;
 }
 
+/* Pairs with all that set one. */
+static void take_flag(rota__atomic(uint32_t) * interrupted)
+{
+    rota__swap_acquire(interrupted, 0); /* thread.T4a */
+}
+
 bool rota__take_interrupt(rota_thread *self)
 {
     if (ROTA__LIKELY(!rota__is_interrupted(self)))
         return false;
-    rota__swap_acquire(&self->interrupted, 0); /* thread.T4; pairs with rota_thread_interrupt, */
-    rota__swap_acquire(&self->current->interrupted, 0); /* with the other two that set one */
+    take_flag(&self->interrupted);
+    take_flag(&self->current->interrupted);
     return true;
 }
 

@@ -12,6 +12,7 @@
  *                  is freed with the last, after rota_completion_free.
  *   completion.S3  The descriptor is readable exactly while `done` is not empty; both change under
  *                  the lock.
+ *   completion.S4  A submission wakes a worker that takes, which can run the new task itself.
  */
 #include "exec/exec_internal.h"
 #include "queue/queue_internal.h"
@@ -60,7 +61,7 @@ static rota_ns done_or_news_when(const rota__gate *gate)
 {
     const rota_completion *service = gate->queue;
 
-    return service->has_news ? ROTA__OPEN : done_when(gate);
+    return service->has_news ? ROTA__OPEN : done_when(gate); /* completion.S4 */
 }
 
 static const rota__gate_kind takers = {done_when, NULL};

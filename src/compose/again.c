@@ -10,6 +10,7 @@
  *   again.Y3  The executor is there until the promise is over: a try that comes later than the
  *             first becomes its guest with the lock held, unless `is_over`, which is set before the
  *             promise ends, or by the call that ends it.
+ *   again.Y4  An errand holds one timer, the newest, until it is over, and releases every other.
  */
 #include "compose/compose_internal.h"
 
@@ -220,7 +221,7 @@ static bool becomes_guest(errand *self)
 
     rota__mutex_lock(&self->lock);
     is_wanted = !self->is_over && !rota_future_is_done(self->promise);
-    if (is_wanted)
+    if (is_wanted) /* again.Y3a */
         rota__be_guest(self->executor);
     rota__mutex_unlock(&self->lock);
     return is_wanted;
@@ -262,7 +263,7 @@ static rota_ns next_delay(errand *self)
 /* In place of the last, which is done; until it is over. */
 static void keep_timer(errand *self, rota_future *set)
 {
-    rota_future *useless = set;
+    rota_future *useless = set; /* again.Y4 */
 
     rota__mutex_lock(&self->lock);
     bool is_over = self->is_over;

@@ -19,6 +19,9 @@
  *               takes the keeper away first.
  *   compose.X4  Sources are let go once, by who ended the stage: its body, or who ended it without
  *               (as its argument: future.F4), or who passed an end on.
+ *   compose.X5  One thread cuts the ties of a stage: the first to set CUT. The only tie of a chain
+ *               is cut by the second of two threads, the one that makes it and the one that ends
+ *               the stage.
  */
 #ifndef ROTA_COMPOSE_INTERNAL_H
 #define ROTA_COMPOSE_INTERNAL_H

@@ -130,7 +130,7 @@ static void withdraw(rota__stage *stage)
 
 static void withdraw_from_all(rota__stage *stage)
 {
-    if (!(rota__or_acq_rel(&stage->ties->flags, CUT) & CUT)) /* pairs with end_tying */
+    if (!(rota__or_acq_rel(&stage->ties->flags, CUT) & CUT)) /* compose.X5a; pairs with end_tying */
         cut_all(stage, NULL);
     cancel_owned(stage);
 }
@@ -143,9 +143,10 @@ static void ended(rota__keeper *mine, rota_future *future)
     (void)mine;
     if (has_ties(stage))
         withdraw_from_all(stage);
-    else if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_ENDED) & ROTA__STAGE_TIED)
-        withdraw(stage);        /* else wait_for_inner does, with which this pairs */
-    rota__future_unpin(future); /* compose.X2: the task */
+    else if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_ENDED)
+             & ROTA__STAGE_TIED) /* compose.X5b */
+        withdraw(stage);         /* else wait_for_inner does, with which this pairs */
+    rota__future_unpin(future);  /* compose.X2: the task */
 }
 
 static rota__keeper keeper = {.ended = ended};
@@ -206,6 +207,7 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
 static void source_done(rota__action *action, rota__action_queue *more)
 {
     rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
+    /* compose.X3b */
     bool goes_on = rota__future_unkeep(&stage->future) && is_for_step(stage, more);
 
     rota__future_unpin(&stage->future); /* compose.X2: the tie */
@@ -457,7 +459,7 @@ static void wait_for_inner(rota_future *future)
     rota__stage_start(stage);
     if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_TIED) & ROTA__STAGE_ENDED)
         withdraw(stage);
-    /* compose.X3: who ended it before it was kept could not tell. It has added to the keeper's
+    /* compose.X3a: who ended it before it was kept could not tell. It has added to the keeper's
        word, which keep has swapped since: so this look comes after that end (keeper.K4). */
     if (rota_future_is_done(future))
         rota__future_tell_keeper(future);

@@ -270,7 +270,7 @@ static rota_task *take_task(parcel *mine)
     rota_task *task = mine->task;
 
     if (task->kind == ROTA__TASK_FUTURE
-        && !rota__future_unkeep_from(rota__future_of(task), &mine->from->keeper))
+        && !rota__future_unkeep_from(rota__future_of(task), &mine->from->keeper)) /* timer.M2a */
         return NULL;
     mine->task = NULL;
     return task;

@@ -53,7 +53,7 @@ static bool enter(custom *own)
     uint32_t ctl = rota__load_acquire(&own->ctl);
 
     while (!(ctl & SHUTDOWN) && (ctl & INSIDE) < INSIDE - 1) { /* custom.U1 */
-        if (rota__cas_acq_rel(&own->ctl, &ctl, ctl + 1))
+        if (rota__cas_acq_rel(&own->ctl, &ctl, ctl + 1))       /* custom.U1a */
             return true;
     }
     return false;

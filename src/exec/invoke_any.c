@@ -108,7 +108,7 @@ static void entry_ended(rota__action *action, rota__action_queue *more)
     self->next = rota__load_relaxed(&race->ended);
     while (!rota__cas_acq_rel(&race->ended, &self->next, self)) /* invoke_any.Y1; for next_ended */
         continue;
-    rota__unpark(race->caller);
+    rota__unpark(race->caller); /* invoke_any.Y3a: pinned by this reference */
     race_unref(race);
 }
 

@@ -46,7 +46,7 @@ static bool help_outside(const rota__helper *helper, void *future)
     (void)helper;
     if (pool == NULL)
         return false;
-    rota__mutex_lock(&pool->lock);
+    rota__mutex_lock(&pool->lock); /* forkjoin.F2b */
     if (rota__inbox_remove_task(pool, task)) {
         rota__fj_take_part(pool, rota__crew_enter(pool), rota__entry_of(task), NULL);
         return true;

@@ -12,8 +12,14 @@
  *                 any other taking, and after a root's end, nothing is touched: the memory may be
  *                 gone.
  *   completer.N4  It ends once: DONE is added, with how it ended, to a word without DONE.
+ *   completer.N5  The first failure decides the code of a completer, and only the thread that
+ *                 stored it goes on to the parent.
+ *   completer.N6  The completers above one that is dropped are cancelled with it, since nobody will
+ *                 complete them.
  */
 #include "forkjoin/forkjoin_internal.h"
+
+#include "base/check.h"
 
 static rota_completer *completer_of(rota_fj *task)
 {
@@ -68,6 +74,7 @@ int rota_take_pending(rota_completer *c)
         return 0;
     word = rota__load_acquire(pending_of(c)); /* pairs with the others' taking: what they did */
     while (count_in(word) != 0) {
+        /* completer.N3a */
         if (rota__cas_acq_rel(pending_of(c), &word, word_of(count_in(word) - 1)))
             break;
     }
@@ -84,7 +91,8 @@ static bool has_failed(const rota_completer *c)
 /* From `c`, whose count is to be taken from. completer.N3. */
 static void climb(rota_completer *c, rota_completer *caller, bool tells)
 {
-    while (rota_take_pending(c) == 0) {
+    while (ROTA__BUG(completer.N3b, rota_take_pending(c) == 0,
+                     rota_take_pending(c) == 0 || c->parent == c)) {
         if (tells && c->on_completion != NULL && !has_failed(c)) /* CC-12 */
             c->on_completion(c, caller);
         if (c->parent == NULL) {
@@ -125,7 +133,7 @@ void rota_complete(rota_completer *c)
     if (c == NULL)
         return;
     parent = c->parent;
-    give_up_turn(&c->task);
+    give_up_turn(&c->task); /* completer.N1b */
     if (c->on_completion != NULL && !has_failed(c))
         c->on_completion(c, c);
     rota__fj_end(&c->task, 0);
@@ -169,6 +177,7 @@ static bool mark_failed(rota_fj *task, int code)
 {
     uintptr_t none = 0;
 
+    /* completer.N5 */
     if (!rota__cas_acq_rel(rota__fj_word(task, FJ_ERROR), &none, (uintptr_t)(unsigned)code))
         return false;
     return rota__fj_end(task, FJ_FAILED) || (rota__fj_state(task) & FJ_CANCELLED) != 0;
@@ -201,12 +210,14 @@ void rota__completer_fail(rota_fj *task, int code)
 
 bool rota__completer_cancel(rota_fj *task)
 {
-    return rota__fj_end(task, FJ_CANCELLED) || (rota__fj_state(task) & FJ_CANCELLED) != 0;
+    return ROTA__BUG(completer.N4b, rota__fj_end(task, FJ_CANCELLED),
+                     (rota__fj_add(task, FJ_CANCELLED), rota__fj_end(task, 0)))
+           || (rota__fj_state(task) & FJ_CANCELLED) != 0;
 }
 
 void rota__completer_drop(rota_fj *task)
 {
-    for (rota_completer *c = completer_of(task); c != NULL; c = c->parent)
+    for (rota_completer *c = completer_of(task); c != NULL; c = c->parent) /* completer.N6 */
         rota__completer_cancel(&c->task);
 }
 
@@ -230,7 +241,7 @@ bool rota__completer_prepare(rota_fj *task)
     if (!(state & FJ_CANCELLED))
         return true;
     give_up_turn(task);
-    pass_over(completer_of(task));
+    pass_over(completer_of(task)); /* completer.N2c */
     return false;
 }
 
@@ -247,7 +258,7 @@ static uintptr_t begin_turn(rota_fj *task)
 {
     uintptr_t state = rota__fj_state(task);
 
-    do {
+    do { /* completer.N1a */
         if (!(state & FJ_FORKED) || state & FJ_SHARED)
             return 0;
     } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state,
@@ -305,7 +316,7 @@ void rota__completer_turn(rota_fj *task, const rota__fj_worker *runner)
 
     if (state == 0)
         return;
-    if (state & FJ_CANCELLED)
+    if (ROTA__BUG(completer.N2b, state & FJ_CANCELLED, state & FJ_DONE)) /* completer.N2a */
         pass_over(completer_of(task));
     else if (state & FJ_DONE)
         return;
@@ -369,7 +380,7 @@ static rota_fj *steal(rota__fj_worker *worker, const rota_completer *goal)
             return entry;
         if (entry != NULL) {
             rota__fj_give_back(pool, entry);
-            rota__crew_call(pool);
+            rota__crew_call(pool); /* crew.W1c */
         }
     }
     return NULL;
@@ -406,7 +417,7 @@ static bool help_outside(rota__fj_pool *pool, const rota_completer *goal)
 
     if (pool == NULL)
         return false;
-    rota__mutex_lock(&pool->lock);
+    rota__mutex_lock(&pool->lock); /* forkjoin.F2a */
     task = rota__inbox_take_if(pool, leads_to, goal);
     if (task == NULL) {
         rota__mutex_unlock(&pool->lock);

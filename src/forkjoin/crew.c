@@ -18,10 +18,14 @@
  *            public, and an owner that has put its words back, look at the count and at the deque
  *            after that, and ask if both say so: of any two of these the second to add to `crowd`
  *            sees what the first has done.
+ *   crew.W6  An owner looks at the state of the pool after it has closed its deque. A thread that
+ *            stops the pool changes the state and then makes its requests. So one of the two sees
+ *            the other.
  */
 #include "forkjoin/forkjoin_internal.h"
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "base/time.h"
 
 #define ANSWER_TIME ROTA_US(100) /* for a request, before what is private is made public by force */
@@ -298,6 +302,7 @@ void rota__crew_insist(rota__fj_pool *pool)
 
 static void hand_on(rota__fj_pool *pool, bool has_more)
 {
+    /* forkjoin.F5c */
     if (rota__fj_pool_state(pool) < ROTA_STOP && has_more && needs_one(pool, crowd_of(pool))) {
         if (rota__crew_call_locked(pool) == ROTA_OK)
             return;
@@ -324,8 +329,9 @@ void rota__crew_found(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
     uint64_t before = rota__sub_acq_rel(&pool->crowd, FJ_SEARCHING);
 
-    if (rota__crowd_get(before, FJ_SEARCHING) == 1 && rota__crew_has_more(pool))
-        rota__crew_call(pool); /* crew.W2 */
+    if (rota__crowd_get(before, FJ_SEARCHING) == 1
+        && ROTA__BUG(crew.W2b, rota__crew_has_more(pool), rota__crew_has_work(pool))) /* crew.W2a */
+        rota__crew_call(pool);
 }
 
 /* With the lock held, which it leaves. */
@@ -414,10 +420,12 @@ bool rota__crew_sleep(rota__fj_worker *worker)
         return leave_search(worker); /* no memory to sleep with: who stayed awake would hold up all
                                         that waits for quiet */
     rota__list_prepend(&pool->sleepers, &worker->link);
-    before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE); /* crew.W1 */
+    /* crew.W1b */
+    before = rota__add_acq_rel(&pool->crowd, FJ_SLEEPING - FJ_SEARCHING - FJ_ACTIVE);
     rota__fj_settle(pool);
-    rota__crew_place_is_free(pool); /* crew.W5: its earlier requests may be used up */
-    /* One too many leaves it to the others, of whom each that blocks looks around later: crew.W3. */
+    rota__crew_place_is_free(pool); /* crew.W5b: its earlier requests may be used up */
+    /* crew.W1a. One too many leaves it to the others, of whom each that blocks looks around later:
+       crew.W3. */
     if (rota__crowd_get(before, FJ_ACTIVE) <= pool->parallelism && rota__crew_has_work(pool)) {
         get_up(worker, FJ_SEARCHING + FJ_ACTIVE);
         return true;
@@ -435,7 +443,7 @@ void rota__crew_leave(rota__fj_worker *worker)
     worker->self = NULL;
     pool->threads--;
     rota__list_append(&pool->ended, &worker->link);
-    rota__crew_hand_on(pool);
+    ROTA__BUG(forkjoin.F5a, rota__crew_hand_on(pool), rota__fj_settle(pool));
 }
 
 void rota__crew_place_is_free(rota__fj_pool *pool)
@@ -461,7 +469,7 @@ rota_fj *rota__crew_steal(rota__fj_pool *pool, rota__deque *deque)
     rota_fj *entry = rota__deque_steal(deque);
 
     if (entry != NULL)
-        rota__crew_ask_for_more(pool, deque); /* crew.W5 */
+        rota__crew_ask_for_more(pool, deque); /* crew.W5c */
     return entry;
 }
 
@@ -493,8 +501,8 @@ int rota__crew_block(rota__fj_worker *worker, bool needs_stand_in)
     }
     if (status != ROTA_OK)
         rota__crew_unblock(worker);
-    else if (rota__crew_has_more(pool))
-        rota__crew_call(pool); /* crew.W3 */
+    else if (rota__crew_has_more(pool)) /* crew.W3a */
+        rota__crew_call(pool);
     return status == ROTA_ENOMEM ? ROTA_EAGAIN : status;
 }
 
@@ -531,7 +539,7 @@ void rota__crew_exit(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
 
     rota__mutex_lock(&pool->lock);
-    if (worker->is_stopped)
+    if (worker->is_stopped) /* forkjoin.F6 */
         rota__thread_resume(worker->self);
     worker->self = NULL;
     pool->guests--;

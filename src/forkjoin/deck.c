@@ -33,6 +33,7 @@
 #include "forkjoin/forkjoin_internal.h"
 
 #include "base/alloc.h"
+#include "base/check.h"
 
 #define NEVER ((rota_fj **)0)           /* a limit that nothing is below, */
 #define ABOVE ((rota_fj **)UINTPTR_MAX) /* and a floor that nothing is above */
@@ -100,7 +101,7 @@ static void set_top(rota__deque *deque, uint32_t number, uint32_t chunk)
     rota_fj **start = rota__load_relaxed(&deque->chunks[chunk]);
 
     if (rota__load_relaxed(&deque->chunk) != chunk)
-        rota__deque_request(deque); /* deck.Q5 */
+        rota__deque_request(deque); /* deck.Q5a */
     rota__store_relaxed(&deque->chunk, chunk);
     rota__store_relaxed(&deque->deck.top, start + (number - chunk_start(chunk)));
 }
@@ -157,7 +158,7 @@ static void lower_top(rota__deque *deque, uint32_t head)
 {
     uint32_t number = head;
 
-    while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* deck.Q1 */
+    while (number > 0 && rota__load_acquire(slot_word(deque, number - 1)) == NULL) /* deck.Q1b */
         number--;
     if (number == head)
         return;
@@ -226,7 +227,7 @@ void rota__deque_close(rota__deque *deque)
 static bool raise_split(rota__deque *deque, uint64_t shared, uint32_t top)
 {
     while (split_in(shared) < top) {
-        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), top)))
+        if (rota__cas_acq_rel(&deque->shared, &shared, pair(head_in(shared), top))) /* deck.Q2a */
             return true;
     }
     return false;
@@ -267,9 +268,10 @@ rota_fj *rota__deque_steal(rota__deque *deque)
         head = head_in(shared);
         if (head >= split_in(shared))
             return NULL;
+        entry = ROTA__BUG(deck.Q1a, NULL, *slot(deque, head));
     } while (!rota__cas_acq_rel(&deque->shared, &shared, shared + 1)); /* head, and no more */
-    entry = *slot(deque, head);                                        /* deck.Q1 */
-    rota__store_release(slot_word(deque, head), NULL);                 /* pairs with lower_top */
+    entry = ROTA__BUG(deck.Q1a, *slot(deque, head), entry);
+    rota__store_release(slot_word(deque, head), NULL); /* pairs with lower_top */
     return entry;
 }
 
@@ -300,6 +302,7 @@ static bool force(rota__deque *deque, uint32_t visits)
     uint64_t shared;
     uint32_t top;
 
+    /* The barrier (deck.Q6a) comes before the look at `visits` (deck.Q6b). */
     if (!rota__os_barrier() || rota__load_acquire(&deque->visits) != visits)
         return false;
     top = top_number(deque);

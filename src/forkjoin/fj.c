@@ -117,9 +117,9 @@ bool rota__fj_end(rota_fj *task, uintptr_t flags)
 {
     uintptr_t state = rota__fj_state(task);
 
-    do {
-        if (state & FJ_DONE)
-            return false; /* a completer: who ended it woke them */
+    do {                     /* fj.J2a */
+        if (state & FJ_DONE) /* completer.N4a */
+            return false;    /* a completer: who ended it woke them */
     } while (!rota__cas_acq_rel(rota__fj_word(task, FJ_STATE), &state, state | flags | FJ_DONE));
     rota__fj_wake_all((rota__fj_waiter *)(state & ~(uintptr_t)FJ_FLAGS)); /* fj.J2 */
     return true;

@@ -14,6 +14,19 @@
  *   figures.c    looked at
  *   taking.c     tasks taken back out
  *   common.c     the pool that is always there
+ *
+ *   forkjoin.F1  The end of a pool is announced with its lock held. The thread that frees the pool
+ *                takes the lock once more, after which nobody else touches the pool.
+ *   forkjoin.F2  The inbox changes with the pool's lock held.
+ *   forkjoin.F3  A worker whose task ends its thread gives back every entry of its deque, except
+ *                forks that lie on the stack which goes away.
+ *   forkjoin.F4  A thread that joins a task which was stolen by mistake and given back takes the
+ *                task from the inbox itself, since there may be nobody else to run it.
+ *   forkjoin.F5  A thread that is no longer counted in `threads` or `guests` does three things
+ *                before it leaves the lock: it calls a worker if there is work and a place, runs
+ *                tasks for which no worker can be made, and ends the pool if nothing is left.
+ *   forkjoin.F6  A caller that was stopped together with the pool is resumed when it has taken
+ *                part.
  */
 #ifndef ROTA_FORKJOIN_INTERNAL_H
 #define ROTA_FORKJOIN_INTERNAL_H

@@ -39,7 +39,7 @@ static void end_tidying(void *arg)
 
     rota__mutex_lock(&pool->lock);
     set_state(pool, ROTA_TERMINATED);
-    rota__lobby_open(&pool->waiters);
+    rota__lobby_open(&pool->waiters); /* forkjoin.F1 */
     rota__mutex_unlock(&pool->lock);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "forkjoin/forkjoin_internal.h"
 
+#include "base/check.h"
+
 static int find_pool(rota_executor *ex, rota__fj_pool **pool)
 {
     if (ex == NULL)
@@ -101,7 +103,8 @@ static void end(rota__fj_pool *pool)
 {
     rota__mutex_lock(&pool->lock);
     pool->guests--;
-    rota__crew_hand_on(pool); /* unlocks */
+    ROTA__BUG(forkjoin.F5b, rota__crew_hand_on(pool),
+              rota__mutex_unlock(&pool->lock)); /* unlocks */
 }
 
 int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained)

@@ -169,7 +169,7 @@ void rota__fj_join_stolen(rota__fj_worker *worker, rota_fj *task)
     if (is_done)
         return;
     rota__crew_block(worker, false);
-    is_mine = take_given_back(pool, task);
+    is_mine = take_given_back(pool, task); /* forkjoin.F4 */
     if (!is_mine)
         wait_until_done(task);
     rota__crew_unblock(worker);

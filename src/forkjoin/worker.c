@@ -5,6 +5,7 @@
 /* layers: thread_local, the inline functions of <rota/forkjoin.h> read it */
 #include "forkjoin/forkjoin_internal.h"
 
+#include "base/check.h"
 #include "base/time.h"
 
 /* -- Who am I? ------------------------------------------------------------ */
@@ -84,17 +85,17 @@ void rota__fj_answer(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
     uint64_t crowd;
 
-    rota__deque_close(&worker->deque);
+    rota__deque_close(&worker->deque); /* crew.W5a */
     /* After that: who is counted, or stops the pool, from here on makes its request later (README.md). */
     crowd = rota__add_acq_rel(&pool->crowd, 0);
-    if (ROTA__UNLIKELY(rota__fj_pool_state(pool) >= ROTA_STOP))
+    if (ROTA__UNLIKELY(rota__fj_pool_state(pool) >= ROTA_STOP)) /* crew.W6 */
         rota__deque_open(&worker->deque);
     else if (ROTA__LIKELY(!rota__crew_wants_more(pool, crowd)))
         return;
     if (!rota__deque_has_public(&worker->deque) && !rota__deque_publish(&worker->deque))
         return;
     rota__crew_call(pool);
-    rota__crew_ask_for_more(pool, &worker->deque); /* crew.W5: somebody may have taken it already */
+    rota__crew_ask_for_more(pool, &worker->deque); /* crew.W5d: it may be taken already */
 }
 
 static void task_ended(rota__turn *turn)
@@ -316,8 +317,10 @@ static void give_away(rota__fj_worker *worker)
     rota__os_stack(&low, &end);
     while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
         if (rota__entry_is_task(entry) || rota__entry_is_counted(entry) || (uintptr_t)entry < low
-            || (uintptr_t)entry >= end)
-            rota__fj_give_back(worker->pool, entry);
+            || (uintptr_t)entry >= end) /* forkjoin.F3a */
+            ROTA__BUG(forkjoin.F3b, rota__fj_give_back(worker->pool, entry),
+                      rota__entry_is_counted(entry) ? (void)0
+                                                    : rota__fj_give_back(worker->pool, entry));
     }
 }
 

@@ -12,6 +12,8 @@
  *   actions.N3  action->previous is NULL or right. If it is right, so is that of every action
  *               further down. It becomes so when somebody first needs it, which makes taking one
  *               out cheap, however many there are: a link is set once.
+ *   actions.N4  While LOCKED is not set, the word changes by a compare-and-swap from the value that
+ *               was seen, so that no action which came meanwhile is lost.
  */
 #include "future/future_internal.h"
 
@@ -42,7 +44,8 @@ static uintptr_t move_word(rota_future *future, uintptr_t (*next_word)(uintptr_t
         if (word & LOCKED) { /* actions.N2 */
             rota__backoff(&turns);
             word = rota__load_acquire(&future->actions);
-        } else if (rota__cas_acq_rel(&future->actions, &word, next_word(word, arg))) {
+        } else if (rota__cas_acq_rel(&future->actions, &word,
+                                     next_word(word, arg))) { /* actions.N4 */
             break; /* acquire: the links below; release: those that next_word wrote */
         }
     }
@@ -96,7 +99,7 @@ bool rota__future_remove(rota_future *future, rota__action *action)
     else
         action->previous->next = action->next;
     if (action->next != NULL)
-        action->next->previous = action->previous; /* actions.N3; NULL if that is the newest now */
+        action->next->previous = action->previous; /* actions.N3a; NULL if that is the newest now */
     rota__store_release(&future->actions, (uintptr_t)newest); /* unlocks; pairs with move_word */
     return true;
 }

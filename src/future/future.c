@@ -6,6 +6,7 @@
 #include "future/future_internal.h"
 
 #include "base/cache.h"
+#include "base/check.h"
 #include "future/future_state.h"
 
 /*
@@ -81,8 +82,7 @@ void rota__future_pin(rota_future *future)
 
 void rota__future_unpin(rota_future *future)
 {
-    /* All uses of the future come before the last one's destroy. */
-    if (rota__sub_acq_rel(&future->task.counts, REFERENCE) == REFERENCE)
+    if (rota__sub_acq_rel(&future->task.counts, REFERENCE) == REFERENCE) /* future.F7a */
         destroy(future);
 }
 
@@ -104,7 +104,7 @@ rota_future *rota_future_ref(rota_future *future)
                  "rota_future_ref of a future that is gone");
     /* One that no one holds any more is lent by a hook or a handler: held anew. */
     if (rota__add_relaxed(&future->task.counts, HOLDER) < HOLDER)
-        rota__future_pin(future); /* future.F5 */
+        rota__future_pin(future); /* future.F5a */
     return future;
 }
 
@@ -120,7 +120,8 @@ void rota_future_unref(rota_future *future)
     ROTA__DEMAND(rota__future_is_held(future),
                  "rota_future_unref of a future that nobody holds: once too often");
     /* The one holder has the one reference, so nobody else can have, get or lend one. */
-    bool sole = rota__load_acquire(&future->task.counts) == SOLE; /* pairs with all subtractions */
+    uint64_t counts = rota__load_acquire(&future->task.counts); /* future.F7b */
+    bool sole = ROTA__BUG(future.F5b, counts == SOLE, counts / HOLDER == 1);
     if (sole && rota_future_is_done(future)) {
         destroy(future); /* as below, without the two subtractions */
         return;

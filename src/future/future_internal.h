@@ -19,6 +19,8 @@
  *              promise that no holder is left to complete is cancelled.
  *   future.F6  Whoever ends a future that nobody runs tells its keeper, if it has one, which is
  *              there until that returns: keeper.c.
+ *   future.F7  Every use of a future happens before its destruction: a thread that gives a
+ *              reference back releases, and the thread that destroys the future acquires.
  */
 #ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
 #define ROTA_FUTURE_FUTURE_INTERNAL_H

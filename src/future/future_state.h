@@ -111,7 +111,8 @@ static inline future_end future_begin_completing(rota_future *future)
 static inline void future_end_completing(rota_future *future, future_phase outcome)
 {
     ROTA__ASSERT(outcome == FUTURE_NORMAL || outcome == FUTURE_FAILED);
-    rota__add_release(&future->state, (uintptr_t)outcome - FUTURE_COMPLETING); /* future_state.S3 */
+    /* future_state.S3a */
+    rota__add_release(&future->state, (uintptr_t)outcome - FUTURE_COMPLETING);
 }
 
 /* The same by the runner itself, which leaves with it: nobody else writes the word now
@@ -153,7 +154,7 @@ static inline future_phase future_leave(rota_future *future)
     unsigned turns = 0;
 
     for (;;) {
-        if (future_phase_in(seen) == FUTURE_INTERRUPTING) { /* future_state.S1 */
+        if (future_phase_in(seen) == FUTURE_INTERRUPTING) { /* future_state.S1a */
             rota__backoff(&turns);
             seen = future_state_load(future);
         } else if (rota__cas_acq_rel(&future->state, &seen, seen & FUTURE_PHASE_MASK)) {

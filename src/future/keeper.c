@@ -17,6 +17,8 @@
  *              word, an addition of 0, comes first, the swap acquires the end with it. An acquiring
  *              load in its place might come before the state has changed for others, and would
  *              leave nothing to be acquired.
+ *   keeper.K5  A keeper hears of an end once: a thread that finds BUSY set leaves the telling to
+ *              the thread that set it.
  */
 #include "future/future_internal.h"
 
@@ -34,7 +36,7 @@ static bool take_back(rota_future *future, uintptr_t only)
     unsigned turns = 0;
 
     while (word != 0 && (only == 0 || (word & ~BUSY) == only)) {
-        if (word & BUSY) { /* keeper.K2 */
+        if (word & BUSY) { /* keeper.K2a */
             rota__backoff(&turns);
             word = rota__load_acquire(&future->keeper);
         } else if (rota__cas_acq_rel(&future->keeper, &word, 0)) {
@@ -59,9 +61,10 @@ void rota__future_tell_keeper(rota_future *future)
     uintptr_t word = rota__add_acq_rel(&future->keeper, 0); /* keeper.K4; pairs with keep */
     rota__keeper *keeper = (rota__keeper *)word;
 
+    /* keeper.K5: the future has no keeper, or another thread tells it. */
     if (word == 0 || word & BUSY || !rota__cas_acq_rel(&future->keeper, &word, word | BUSY))
-        return;                              /* nobody has it, or not any more */
-    rota__add_relaxed(&keeper->guests, 1);   /* seen by close, after unkeep: */
+        return;
+    rota__add_relaxed(&keeper->guests, 1);   /* keeper.K2b; seen by close, after unkeep: */
     rota__store_release(&future->keeper, 0); /* keeper.K2 */
     keeper->ended(keeper, future);
     rota__sub_release(&keeper->guests, 1); /* keeper.K3; pairs with close */

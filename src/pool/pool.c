@@ -62,7 +62,7 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
         status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
         if (ROTA__LIKELY(status == ROTA_OK))
-            return rota__pool_look_again(pool, task);
+            return rota__pool_look_again(pool, task); /* pool.P2a */
         if (status != ROTA_EFULL)
             return status;
         rota__trace_full(&pool->executor);
@@ -117,7 +117,7 @@ void rota__pool_took_out(rota__pool *pool, size_t count)
     rota__mutex_lock(&pool->lock);
     pool->taken_out += count;
     rota__mutex_unlock(&pool->lock);
-    rota__pool_let_idle_go(pool);
+    rota__pool_let_idle_go(pool);   /* pool.P9 */
     rota__pool_try_terminate(pool); /* the last touch */
 }
 
@@ -154,6 +154,7 @@ void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__c
     choice chosen = {which, ctx, &taken};
 
     pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
+    /* keeper.K1a: the tasks may outlast the pool. */
     for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
         rota__pool_let_go(pool, task);
     rota__chain_join(chain, &taken);
@@ -208,8 +209,8 @@ static void pool_free(rota_executor *ex)
 
     if (!rota__pool_is_here(pool))
         return;
-    rota__executor_leave(ex);
-    if (pool->rules != NULL)
+    rota__executor_leave(ex); /* exec.E4a */
+    if (pool->rules != NULL)  /* keeper.K3a: before the queue goes */
         pool->rules->close(pool);
     rota__pool_join_ended(pool); /* with the lock: who ended the pool has left that, too */
     rota__hand_over(&pool->drained, NULL, &count);

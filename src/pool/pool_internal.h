@@ -33,6 +33,10 @@
  *   pool.P8  Others count on a worker as soon as it is counted, when its thread is still to be
  *            made. So who could not make it sees to what is queued, once it has taken back what it
  *            brought itself: rota__pool_rescue.
+ *   pool.P9  A worker that stays on only for what is queued does not outlast that: a thread that
+ *            takes tasks out of the queue wakes the idle workers if it leaves the queue empty.
+ *   pool.P10  The end of a pool is announced with its lock held. The thread that frees the pool
+ *             takes the lock once more, after which nobody else touches the pool.
  */
 #ifndef ROTA_POOL_INTERNAL_H
 #define ROTA_POOL_INTERNAL_H

@@ -29,7 +29,7 @@ static void end_tidying(void *arg)
 
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
-    rota__lobby_open(&pool->waiters);
+    rota__lobby_open(&pool->waiters); /* pool.P10 */
     rota__mutex_unlock(&pool->lock);
 }
 
@@ -45,7 +45,7 @@ static void terminate(rota__pool *pool)
 static bool begin_tidying(rota__pool *pool, uint32_t *ctl, bool *all_have_left)
 {
     rota__mutex_lock(&pool->lock);
-    *all_have_left = pool->registered == 0 && pool->rescuers == 0;
+    *all_have_left = pool->registered == 0 && pool->rescuers == 0; /* pool.P4a */
     bool has_begun =
         *all_have_left && rota__ctl_change(&pool->ctl, ctl, rota__ctl_make(ROTA_TIDYING, 0));
     rota__mutex_unlock(&pool->lock);

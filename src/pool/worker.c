@@ -219,8 +219,7 @@ static void present(rota__worker *worker)
     note_size(pool, ++pool->alive);
     rota__store_relaxed(&worker->counts, worker->first != NULL ? ROTA__ONE_RUNNING : 0);
     rota__mutex_unlock(&pool->lock);
-    /* After the lock: who stops the pool changes ctl before it looks for workers under it. */
-    if (rota__ctl_state(rota__ctl_load(&pool->ctl)) >= ROTA_STOP)
+    if (rota__ctl_state(rota__ctl_load(&pool->ctl)) >= ROTA_STOP) /* ctl.C3: after the lock */
         rota__thread_stop(self);
 }
 

@@ -126,7 +126,7 @@ int rota__fifo_append(rota__fifo *fifo, void *element, rota__guest **next)
         return ROTA_EFULL;
     if (!extend(fifo))
         return ROTA_ENOMEM;
-    *rota__next_slot(fifo, &back->place) = element;
+    *rota__next_slot(fifo, &back->place) = element; /* fifo.Q2a */
     back->passed++;
     publish(back);
     *next = rota__gate_call(&back->gate);
@@ -214,7 +214,7 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
 
     rota__mutex_lock(&front->lock);
     count = shift_some(fifo, elements, 0, max);
-    bool takes_all = count < max;
+    bool takes_all = count < max; /* fifo.Q3a */
     if (takes_all) {
         rota__mutex_lock(&fifo->back.lock); /* fifo.Q3 */
         count = shift_some(fifo, elements, count, max);

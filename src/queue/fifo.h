@@ -18,6 +18,8 @@
  *   fifo.Q4  Consumers wait at the back's gate and producers at the front's: where the change comes
  *            from that they wait for, which its lock guards.
  *   fifo.Q5  In a queue that hands over, consumers stand in line only while it is empty.
+ *   fifo.Q6  A visit moves with the element that it shows next, so that a removal makes it skip
+ *            none.
  */
 #ifndef ROTA_QUEUE_FIFO_H
 #define ROTA_QUEUE_FIFO_H

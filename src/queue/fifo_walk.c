@@ -87,7 +87,7 @@ size_t rota__fifo_sift(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
     for (; number != fifo->back.passed; number++) {
         void *element = *rota__next_slot(fifo, &from);
         bool goes = drop(element, number, ctx);
-        move_visits(fifo, number, number - removed, to);
+        move_visits(fifo, number, number - removed, to); /* fifo.Q6 */
         move_transfer(fifo, number, number - removed, goes);
         if (goes)
             removed++;

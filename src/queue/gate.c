@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "queue/gate.h"
 
+#include "base/check.h"
 #include "base/time.h"
 
 void rota__gate_init(rota__gate *gate, const rota__gate_kind *kind, rota__mutex *lock, void *queue,
@@ -155,8 +156,8 @@ void rota__gate_leave(rota__gate *gate, rota__guest *guest)
         return;
     rota__mutex_lock(gate->lock);
     resign(gate, guest);
-    rota__guest *next = call_successor(gate);
-    rota__mutex_unlock(gate->lock); /* the last touch: gate.G5 */
+    rota__guest *next = call_successor(gate); /* gate.G2a */
+    rota__mutex_unlock(gate->lock);           /* the last touch: gate.G5 */
     rota__gate_wake(next);
 }
 
@@ -198,7 +199,7 @@ static int take_place(rota__gate *gate, rota__guest *guest, rota_ns opens, rota_
         return ROTA_EINTERRUPTED;
     if (rota__has_passed(deadline))
         return ROTA_ETIMEDOUT;
-    if (guest->round != ROTA__ANY_ROUND && guest->round != gate->rounds)
+    if (guest->round != ROTA__ANY_ROUND && guest->round != gate->rounds) /* gate.G6 */
         return ROTA_EAGAIN;
     status = rota__waiter_init(&guest->waiter);
     if (status != ROTA_OK)
@@ -223,7 +224,7 @@ static bool sleep_in_place(rota__guest *guest)
 /* With the lock held, after a sleep that nobody ended. False: somebody did, just now. */
 static bool step_out(rota__gate *gate, rota__guest *guest)
 {
-    if (guest->state != ROTA__IN_LINE && guest->state != ROTA__WAITS_AHEAD)
+    if (guest->state != ROTA__IN_LINE && guest->state != ROTA__WAITS_AHEAD) /* gate.G4a */
         return false;
     if (guest->state == ROTA__IN_LINE)
         take_out(gate, guest, ROTA__OUT);
@@ -235,7 +236,7 @@ static bool step_out(rota__gate *gate, rota__guest *guest)
 /* Unlocks. */
 static int give_up(rota__gate *gate, int status)
 {
-    rota__guest *next = call_successor(gate); /* gate.G2 */
+    rota__guest *next = call_successor(gate); /* gate.G2b */
 
     rota__mutex_unlock(gate->lock);
     rota__gate_wake(next);
@@ -246,7 +247,9 @@ int rota__gate_wait(rota__gate *gate, rota__guest *guest, rota_ns deadline)
 {
     rota__mutex_lock(gate->lock);
     for (;;) {
-        rota_ns opens = gate->kind->opens(gate);
+        rota_ns opens =
+            ROTA__BUG(gate.G1a, gate->kind->opens(gate),
+                      guest->state == ROTA__OUT ? ROTA_FOREVER : gate->kind->opens(gate));
         if (walks_in(gate, guest, opens))
             break;
         resign(gate, guest);

@@ -21,6 +21,8 @@
  *            interrupt or the end of its time.
  *   gate.G5  A guest that was served has what it came for, and does not touch the queue again. One
  *            that was called does, and so keeps it from being freed.
+ *   gate.G6  A guest that came for one round does not wait in a later one: its submitter looked
+ *            around before all were sent away.
  */
 #ifndef ROTA_QUEUE_GATE_H
 #define ROTA_QUEUE_GATE_H

@@ -4,6 +4,7 @@
  */
 #include "queue/queue_internal.h"
 
+#include "base/check.h"
 #include "base/time.h"
 
 /*
@@ -64,7 +65,7 @@ static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota
         }
         status = queue->kind->remove(queue, element, end, &guest);
     } while (status == ROTA_EEMPTY);
-    rota__gate_leave(gate, &guest);
+    rota__gate_leave(ROTA__BUG(gate.G5a, gate, queue->consumers), &guest);
     return status;
 }
 

@@ -6,6 +6,11 @@
  * element's number: whoever takes that number wakes the producer. The list grows
  * under the back lock and shrinks under the front lock, so it has its own lock;
  * who holds both of the others (fifo.Q3) has it to itself.
+ *
+ *   transfer.T1  A transfer ends once: a consumer takes its element and wakes the producer, or the
+ *                producer takes the element out again. A producer that comes too late for that
+ *                waits for the wake.
+ *   transfer.T2  The list changes with its own lock held, or with both locks of the queue.
  */
 #include "queue/fifo.h"
 
@@ -33,7 +38,7 @@ static void drop(rota__fifo *fifo, transfer *gone)
 static void take_back(rota__fifo *fifo, transfer *mine)
 {
     rota__mutex_lock(&fifo->transfers_lock);
-    drop(fifo, mine);
+    drop(fifo, mine); /* transfer.T2 */
     rota__mutex_unlock(&fifo->transfers_lock);
 }
 
@@ -93,7 +98,7 @@ static int wait_for_taker(rota__fifo *fifo, transfer *mine, rota_ns deadline)
 
     if (status == ROTA_OK)
         return ROTA_OK;
-    if (!withdraw(fifo, mine)) {
+    if (!withdraw(fifo, mine)) {               /* transfer.T1 */
         rota__waiter_wait_only(&mine->waiter); /* it was taken after all */
         return ROTA_OK;
     }

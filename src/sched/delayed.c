@@ -64,7 +64,7 @@ static int insert(rota__locked *locked, void *element, rota__end end)
 {
     delayed *self = delayed_of(locked);
     rota_task *task = element;
-    int status = self->admits(self->ctx, task); /* sched.D1 */
+    int status = ROTA__BUG(sched.D1c, self->admits(self->ctx, task), ROTA_OK);
 
     (void)end;
     if (status != ROTA_OK)

@@ -5,6 +5,7 @@
 #include "sched/sched_internal.h"
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "base/time.h"
 
 /* -- What may run --------------------------------------------------------- */
@@ -52,12 +53,13 @@ int rota__sched_admits(void *ctx, rota_task *task)
     if (!has_run(task)) {
         if (state_of(&sched->pool) != ROTA_RUNNING)
             return ROTA_EREJECTED; /* SCHED-17 */
+        /* sched.D1b */
         return is_done(task) && !rota__load_relaxed(&sched->keep_cancelled) ? ROTA_ECANCELED
                                                                             : ROTA_OK;
     }
-    if (is_done(task))
+    if (is_done(task)) /* sched.D1a */
         return ROTA_ECANCELED;
-    if (!may_run(sched, task)) /* SCHED-22 */
+    if (!may_run(sched, task)) /* SCHED-22a */
         return ROTA_EREJECTED;
     rota__store_relaxed(&sched->pool.requeued, rota__load_relaxed(&sched->pool.requeued) + 1);
     return ROTA_OK;
@@ -90,7 +92,7 @@ static int not_queued(rota__pool *pool, rota_task *task, int status)
     return ROTA_OK;
 }
 
-/* Somebody may have run `task` and freed it: only its address counts. */
+/* sched.D3: `task` is an address, and nothing else. */
 static bool is_unrun(void *element, void *task)
 {
     return element == task && !has_run(element);
@@ -122,7 +124,7 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     status = see_to_worker(pool);
     if (status == ROTA_OK)
         return ROTA_OK;
-    if (!take_back(pool, task))
+    if (!ROTA__BUG(sched.D3, take_back(pool, task), rota__pool_take_back(pool, task)))
         status = ROTA_OK;           /* somebody has it */
     rota__pool_rescue(pool, false); /* pool.P8 */
     return status;                  /* SCHED-35 */
@@ -200,7 +202,9 @@ static bool requeue(rota__pool *pool, rota_future *future)
 
     rota__store_relaxed(&future->time, next_time(series));
     series->has_run = true;
-    if (pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
+    if (ROTA__BUG(sched.D1c, true,
+                  rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
+        && pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
         return true;
     rota_future_cancel(future); /* SCHED-22; without effect if that is why */
     return false;

@@ -13,6 +13,8 @@
  *             task stays that may not run any more, and none that was cancelled.
  *   sched.D2  A periodic task that was taken out finds its place in the heap free when it comes
  *             back, without memory (heap.H3); or it is settled, once.
+ *   sched.D3  A task that was put into the heap may have run and be freed. Afterwards the thread
+ *             that put it there knows it by its address alone.
  */
 #ifndef ROTA_SCHED_INTERNAL_H
 #define ROTA_SCHED_INTERNAL_H
