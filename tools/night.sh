@@ -64,6 +64,9 @@ step "memcheck" ./test memcheck unit
 step "32 bits" ./test i386 unit contract fault
 step "64-bit ARM" ./test arm64 unit
 step "coverage" ./test coverage
+step "acceptance, sanitized" tests/acceptance/run --preset asan
+step "reports" tests/reports/run --times 5
+step "reports, sanitized" tests/reports/run --preset asan
 step "debian package" sh tools/check_debian.sh --all
 fixed=$((SECONDS - begun))
 step "codes are returned" python3 tools/returned.py build/dev
