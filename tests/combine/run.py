@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py - runs the rows of tests/combine and compares the failures with known.txt.
+
+    run.py [--seed N|random] [--minutes N] [--sample N] [--jobs N] [--without LIST=CHOICE] PROGRAM
+    run.py --row "CHOICE..." PROGRAM   runs one row, and prints a program that shows its failure
+
+Each row runs in a process of its own, with a time limit. A row that takes too long runs again alone with a longer
+limit, so that a busy machine makes no failure. With --minutes it goes on with other seeds until the time is up.
+"""
+import argparse
+import concurrent.futures
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import program
+import rows
+
+HERE = Path(__file__).resolve().parent
+SHORT, USUAL, LONG = 0.5, 3.0, 30.0  # seconds
+# A busy machine can cause these.
+SLOW = re.compile(r"^hangs|is not freed$|has not ended$|is still open$|child of fork hangs")
+
+
+class Cause:
+    """A defect that is known, with the rows that it makes fail."""
+
+    def __init__(self, title):
+        self.title = title
+        self.entries = []  # (pattern, message, sometimes)
+        self.seen = 0
+
+    def explains(self, row, line):
+        return any(p.matches(row) and message.search(line) for p, message, _ in self.entries)
+
+    def must_fail(self):
+        return any(not sometimes for _, _, sometimes in self.entries)
+
+
+def known_causes(build):
+    """Reads known.txt. A line that begins with "asan" or "tsan" counts in that build alone."""
+    lists, causes = rows.choices(), []
+    for number, line in enumerate((HERE / "known.txt").read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            causes.append(Cause(line))
+            continue
+        words, _, message = line.strip().partition(" : ")
+        if not message or not causes:
+            raise SystemExit(f"known.txt:{number}: {line}")
+        words = words.split()
+        marks = [w for w in words if "=" not in w]
+        words = [w for w in words if "=" in w]
+        builds = [m for m in marks if m in ("dev", "asan", "tsan")]
+        if builds and build not in builds:
+            continue
+        entry = (rows.Pattern(" ".join(words), lists), re.compile(message), "sometimes" in marks or build != "dev")
+        causes[-1].entries.append(entry)
+    return causes
+
+
+class Runner:
+    def __init__(self, args, causes):
+        self.args = args
+        self.causes = causes
+        self.ran = self.known = 0
+        self.bad = []
+
+    def run(self, row, limit):
+        """Returns the lines that say what is wrong."""
+        env = dict(os.environ, COMBINE_SECONDS=str(limit))
+        try:
+            done = subprocess.run([self.args.program, *row], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=limit + 20, text=True, errors="replace", stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired as error:
+            return [*(error.stdout or b"").decode(errors="replace").splitlines(), "hangs, and its alarm does nothing"]
+        lines = done.stdout.splitlines()
+        if self.args.build != "dev":
+            summary = [l for l in lines if l.startswith("SUMMARY: ") or re.match(r"\S+:\d+:\d+: runtime error", l)]
+            own = [l for l in lines if re.match(r"[a-zA-Z`]", l) and not l.startswith("SUMMARY: ")] if not summary else []
+            lines = [re.sub(r"/\S*/", "", l) for l in summary] + own
+        if done.returncode < 0:
+            lines.append(f"is killed by signal {-done.returncode}")
+        elif done.returncode != 0 and not lines:
+            lines.append(f"exits with status {done.returncode}")
+        return lines if done.returncode != 0 else []
+
+    def causes_of(self, row, line):
+        return [c for c in self.causes if c.explains(row, line)]
+
+    def unexplained(self, row, lines):
+        return [line for line in lines if not self.causes_of(row, line)]
+
+    def first(self, row):
+        hangs = any(p.matches(row) and message.search("hangs") and not sometimes
+                    for c in self.causes for p, message, sometimes in c.entries)
+        return row, self.run(row, (SHORT if hangs else USUAL) * self.args.slow)
+
+    def note(self, row, lines):
+        self.ran += 1
+        self.known += bool(lines)
+        for line in lines:
+            for cause in self.causes_of(row, line):
+                cause.seen += 1
+
+    def judge(self, row, lines):
+        """Runs a row again, alone and with more time, unless its failure is clear."""
+        odd = self.unexplained(row, lines)
+        if all(SLOW.search(line) for line in odd):
+            lines = self.run(row, LONG)
+            odd = self.unexplained(row, lines)
+        if odd:
+            self.bad.append(row)
+            print(f"FAILED {' '.join(row)}")
+            for line in lines:
+                print(f"    {line}{'' if line in odd else ' (known)'}")
+            sys.stdout.flush()
+        self.note(row, [] if odd else lines)
+
+    def run_all(self, table):
+        again = []
+        with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
+            for row, lines in pool.map(self.first, table):
+                if self.unexplained(row, lines):
+                    again.append((row, lines))
+                else:
+                    self.note(row, lines)
+                if self.args.log:
+                    print(" ".join(row), "|", "; ".join(lines), file=self.args.log)
+        for row, lines in again[:self.args.most]:
+            self.judge(row, lines)
+        for row, lines in again[self.args.most:]:
+            self.bad.append(row)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--sample", type=int, default=0, help="so many rows of each seed")
+    parser.add_argument("--jobs", type=int, default=16)
+    parser.add_argument("--build", default="dev", choices=["dev", "asan", "tsan"])
+    parser.add_argument("--without", action="append", default=[], metavar="LIST=CHOICE")
+    parser.add_argument("--most", type=int, default=40, help="so many failures are looked at")
+    parser.add_argument("--log", type=argparse.FileType("w"))
+    parser.add_argument("--row")
+    parser.add_argument("program")
+    args = parser.parse_args()
+    args.slow = 1 if args.build == "dev" else 4
+    return args
+
+
+def rows_of(seed, args, lists):
+    table = rows.Rows(seed).build()
+    for text in args.without:
+        pattern = rows.Pattern(text, lists)
+        table = [row for row in table if not pattern.matches(row)]
+    random.Random(seed).shuffle(table)
+    return table[:args.sample] if args.sample else table
+
+
+def main():
+    args = arguments()
+    causes = known_causes(args.build)
+    runner = Runner(args, causes)
+    if args.row:
+        row = tuple(args.row.replace(",", " ").split())
+        lines = runner.run(row, LONG)
+        print(program.of(row, lines))
+        sys.exit(1 if lines else 0)
+    begun = time.monotonic()
+    lists = rows.choices()
+    seed = random.randrange(1 << 30) if args.seed == "random" else int(args.seed)
+    while True:
+        print(f"seed {seed}", flush=True)
+        runner.run_all(rows_of(seed, args, lists))
+        if runner.bad or time.monotonic() - begun >= args.minutes * 60:
+            break
+        seed += 1
+    failed = len(runner.bad)
+    if runner.bad:
+        print(f"\nA program that shows the first failure: {HERE}/run.py --row '{' '.join(runner.bad[0])}' {args.program}\n")
+        print(program.of(runner.bad[0], []))
+    if not args.sample and not runner.bad:
+        for cause in causes:
+            if cause.seen == 0 and cause.must_fail():
+                failed += 1
+                print(f"known.txt: no row fails any more, so the entry must go: {cause.title}")
+    print(f"{runner.ran} rows, {runner.known} of them fail as known.txt says, "
+          f"{time.monotonic() - begun:.0f} s")
+    print(f"{runner.ran - len(runner.bad)} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
