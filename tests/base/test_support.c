@@ -2,11 +2,16 @@
 /*
  * The help that tests rely on: if it did not notice a mistake, nobody would.
  */
+#define _POSIX_C_SOURCE 200809L
+#include "pools.h"
 #include "rota_test_internal.h"
 
 #include "base/alloc.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* -- Memory ------------------------------------------------------------------------------- */
 
@@ -130,4 +135,105 @@ TEST(mistakes_after_failures_are_noticed)
 
     assert_int_equal(test_in_child(try_every_allocation, &leaking), -SIGABRT);
     assert_int_equal(test_in_child(try_every_allocation, &ignoring), -SIGABRT);
+}
+
+/* -- Tests -------------------------------------------------------------------------------- */
+
+static const test_fixture no_fixture;
+static test_gate gate;
+static atomic_uint runs;
+
+static void run_quietly(void *list)
+{
+    test_check(freopen("/dev/null", "w", stdout) != NULL);
+    unsetenv("CMOCKA_TEST_ABORT"); /* which test_in_child has set */
+    _exit(test_run_list(list));
+}
+
+/* Runs `first` and `second` as the tests of a program: how many failed. */
+static int failures_of(void (*first)(void **state), void (*second)(void **state),
+                       const test_fixture *fixture)
+{
+    test_case last = {.name = "second", .run = second, .fixture = fixture};
+    test_case list = {.name = "first", .run = first, .fixture = fixture, .next = &last};
+
+    return test_in_child(run_quietly, &list);
+}
+
+static void do_nothing(void **state)
+{
+}
+
+static void leak(void **state)
+{
+    assert_non_null(rota__alloc(16));
+}
+
+/* A test that leaves a block in use fails, unless its fixture allows it; the next one does not. */
+TEST(a_test_that_leaves_memory_fails)
+{
+    assert_int_equal(failures_of(do_nothing, do_nothing, &no_fixture), 0);
+    assert_int_equal(failures_of(leak, do_nothing, &no_fixture), 1);
+    assert_int_equal(failures_of(leak, leak, &no_fixture), 2);
+    assert_int_equal(failures_of(leak, leak, &test_keeping_memory), 0);
+}
+
+static bool add_one(rota_executor *ex, void *count)
+{
+    ++*(unsigned *)count;
+    return true;
+}
+
+static void find_no_executor(void **state)
+{
+    unsigned count = 0;
+
+    assert_ok(rota_executors_visit(add_one, &count));
+    assert_int_equal(count, 0);
+}
+
+static void leave_pools(void **state)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
+    rota_executor *forkjoin;
+
+    assert_ok(rota_work_stealing_pool(1, &forkjoin));
+    test_gate_init(&gate);
+    test_occupy(pool, &gate, 1);
+    test_occupy(sched, &gate, 1);
+    test_occupy(forkjoin, &gate, 1);
+    for (int i = 0; i < 9; i++)
+        assert_ok(rota_execute(pool, test_count, &runs));
+}
+
+static void find_all_ended(void **state)
+{
+    find_no_executor(state);
+    assert_int_equal(gate.ended, 3);
+    assert_int_equal(runs, 9);
+}
+
+/* The end of a test opens gates and closes pools, which run what is queued. */
+TEST(pools_that_a_test_leaves_are_closed)
+{
+    assert_int_equal(failures_of(leave_pools, find_all_ended, &no_fixture), 0);
+}
+
+static void fail_at_work(void **state)
+{
+    test_gate here; /* on the stack, to which nobody returns */
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2});
+
+    test_gate_init(&here);
+    test_occupy(pool, &here, 2);
+    assert_ok(rota_execute(pool, test_count, &runs));
+    test_memory_fail_at(1, true);
+    fail();
+}
+
+/* What a test that failed has left does not hold up the others. */
+TEST(a_test_that_fails_at_work_leaves_the_others_alone)
+{
+    assert_int_equal(failures_of(fail_at_work, find_no_executor, &no_fixture), 1);
 }

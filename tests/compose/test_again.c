@@ -31,7 +31,7 @@ static int clean_up(void **state)
 {
     if (out != TEST_UNTOUCHED)
         rota_future_unref(out);
-    return rota_close(executor) == ROTA_OK ? test_timer_clock_after(state) : -1;
+    return rota_close(executor) == ROTA_OK ? test_clock_after(state) : -1;
 }
 
 TEST_FIXTURE(.setup = prepare, .teardown = clean_up);

@@ -6,8 +6,6 @@
 #include "pools.h"
 #include "rota_test_compose.h"
 
-#include "compose/compose_internal.h"
-
 struct visit {
     rota_executor *pool; /* of one thread, which is busy, and a full queue */
     test_gate gate;
@@ -113,7 +111,6 @@ TEST(a_delayed_task_that_ends_the_timer_s_thread_has_arrived)
     assert_ok(rota_close(delayed));
     test_gate_open(&visit.gate);
     end(&visit);
-    rota__timer_end(ROTA_FOREVER);
 }
 
 static void *fail_then_end_the_thread(void *arg)
@@ -140,5 +137,4 @@ TEST(a_try_that_ends_the_timer_s_thread_has_failed)
     rota_future_unref(out);
     test_gate_open(&visit.gate);
     end(&visit);
-    rota__timer_end(ROTA_FOREVER);
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-TEST_FIXTURE(.setup = test_clock_before, .teardown = test_timer_clock_after);
+TEST_FIXTURE(.setup = test_clock_before, .teardown = test_clock_after);
 
 #define LATER ROTA_SEC(10)
 

@@ -8,8 +8,6 @@
 
 #include "compose/compose_internal.h"
 
-TEST_FIXTURE(.teardown = test_timer_after);
-
 struct last_use {
     rota_future *source;
     rota_future *follows; /* or NULL */

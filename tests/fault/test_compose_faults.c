@@ -35,7 +35,6 @@ static int clean_up(void **state)
     test_memory_fail_at(0, false);
     rota__fault_arm(ROTA__FAULT_THREAD_START, 0, false);
     rota_future_unref(source);
-    rota__timer_end(ROTA_FOREVER);
     test_clock_remove();
     return rota_close(executor);
 }

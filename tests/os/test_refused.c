@@ -20,10 +20,19 @@ static void no_key_is_left(void *arg)
     test_check(rota__os_at_thread_exit(&exit) == ROTA_ENOMEM);
 }
 
+static int status_without_keys;
+
+/* The library takes its key when the first thread is watched, which is before the first test. */
+BEFORE_TESTS
+{
+    status_without_keys = test_in_child(no_key_is_left, NULL);
+    return true;
+}
+
 /* GEN-10 */
 TEST(without_a_key_a_thread_is_not_watched)
 {
-    assert_int_equal(test_in_child(no_key_is_left, NULL), 0);
+    assert_int_equal(status_without_keys, 0);
 }
 
 #ifdef __linux__

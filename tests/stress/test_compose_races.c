@@ -224,7 +224,7 @@ static void drop_timeout(void *arg)
 }
 
 /* COMP-19: a timeout, its source's end and a cancel at once. */
-TEST_WITH(test_timer, a_timeout_meets_all_other_ends)
+TEST(a_timeout_meets_all_other_ends)
 {
     const test_race race = {
         make_timeout, {complete_source, cancel_timeout, get_in_time}, drop_timeout};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rota_test_compose.h"
 
-#include "compose/compose_internal.h"
 #include "pools.h"
 
 rota_future *test_promise(void)
@@ -70,20 +69,6 @@ void test_is_pending(rota_future *future)
     assert_status(rota_future_get_timed(future, 0, NULL), ROTA_ETIMEDOUT);
     assert_ptr_equal(rota_future_get_now(future, TEST_UNTOUCHED), TEST_UNTOUCHED);
     assert_int_equal(rota_future_error(future), 0);
-}
-
-int test_timer_after(void **state)
-{
-    rota__timer_end(ROTA_FOREVER);
-    return 0;
-}
-
-const test_fixture test_timer = {.teardown = test_timer_after};
-
-int test_timer_clock_after(void **state)
-{
-    rota__timer_end(ROTA_FOREVER);
-    return test_clock_after(state);
 }
 
 /* -- Small stacks ------------------------------------------------------------------------- */

@@ -31,9 +31,13 @@
 
 /*
  * TEST(name) defines a test and registers it. The tests of a program run in the order of their files'
- * names, and of their lines. A test program needs no main function: that of main.c installs the
- * counting allocator and runs all tests. After a test as many blocks of memory must be in use as
- * before it.
+ * names and lines. A test program needs no main function: that of main.c installs the counting
+ * allocator and runs all tests.
+ *
+ * When a test has returned or failed, the runner wakes all threads that wait at a latch or a gate, ends
+ * the library's timer, and closes the pools that the test has left open. A pool that does not end
+ * within 10 seconds is a failure. Then the teardown runs. If the test has not failed, as many blocks of
+ * memory must be in use as before the setup.
  */
 #define TEST(name) TEST_CASE(name, .fixture = &test_file_fixture)
 
@@ -97,6 +101,11 @@ typedef struct test_case {
 void test_register(test_case *test);
 void test_register_before(bool (*before)(void));
 int test_run_all(void); /* how many failed */
+int test_run_list(test_case *list);
+
+/* Around the body of a test (leftovers.c). Both are called by the runner; false: a pool does not end. */
+void test_leftovers_begin(void);
+bool test_leftovers_end(bool has_failed);
 
 /* -- Assertions ------------------------------------------------------------------------------ */
 
@@ -160,6 +169,9 @@ typedef struct test_latch {
 void test_latch_init(test_latch *latch, unsigned count);
 void test_latch_open(test_latch *latch);
 void test_latch_wait(test_latch *latch);
+
+/* With false, no thread waits at any latch from now on, nor at a gate. The end of each test does so. */
+void test_latches_hold(bool do_hold);
 
 /* Lets `count` threads go on at one moment, again and again; whoever waits yields. */
 typedef struct test_barrier {

@@ -31,11 +31,6 @@ void test_has_failed(rota_future *future, int code);
 /* Asserts that it is not done. */
 void test_is_pending(rota_future *future);
 
-/* Ends the library's timer after a test; the second removes the virtual clock, too. */
-int test_timer_after(void **state);
-int test_timer_clock_after(void **state);
-extern const test_fixture test_timer; /* has test_timer_after */
-
 /* Runs `body` on a thread with a stack of 256 KiB. */
 void test_on_small_stack(void (*body)(void *arg), void *arg);
 

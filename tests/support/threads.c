@@ -67,6 +67,75 @@ void test_until(bool (*condition)(void *arg), void *arg)
 
 /* -- Latches ------------------------------------------------------------------------------ */
 
+/* A thread inside test_latch_wait. It is in the list for as long as it may touch the latch. */
+typedef struct waiter {
+    test_latch *latch;
+    struct waiter *next;
+} waiter;
+
+static pthread_mutex_t waiters_mutex = PTHREAD_MUTEX_INITIALIZER; /* after that of a latch */
+static waiter *waiters;
+static atomic_uint epoch; /* odd: no thread waits at a latch */
+
+static void add_waiter(waiter *self)
+{
+    pthread_mutex_lock(&waiters_mutex);
+    self->next = waiters;
+    waiters = self;
+    pthread_mutex_unlock(&waiters_mutex);
+}
+
+static void remove_waiter(const waiter *self)
+{
+    waiter **at = &waiters;
+
+    pthread_mutex_lock(&waiters_mutex);
+    while (*at != self)
+        at = &(*at)->next;
+    *at = self->next;
+    pthread_mutex_unlock(&waiters_mutex);
+}
+
+/* The other threads do not exist in a child of fork(2), and one may have held the mutex. */
+static void forget_waiters(void)
+{
+    pthread_mutex_init(&waiters_mutex, NULL);
+    waiters = NULL;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_waiters);
+}
+
+/* Fails if a thread is about to leave its latch, and so holds the latch's mutex. */
+static bool wake_waiters(void)
+{
+    bool is_done = true;
+
+    pthread_mutex_lock(&waiters_mutex);
+    for (waiter *one = waiters; one != NULL; one = one->next) {
+        if (pthread_mutex_trylock(&one->latch->mutex) != 0) {
+            is_done = false;
+            continue;
+        }
+        pthread_cond_broadcast(&one->latch->opened);
+        pthread_mutex_unlock(&one->latch->mutex);
+    }
+    pthread_mutex_unlock(&waiters_mutex);
+    return is_done;
+}
+
+void test_latches_hold(bool do_hold)
+{
+    bool are_held = atomic_load(&epoch) % 2 == 0;
+
+    if (do_hold != are_held)
+        atomic_fetch_add(&epoch, 1);
+    while (!do_hold && !wake_waiters())
+        sched_yield();
+}
+
 void test_latch_init(test_latch *latch, unsigned count)
 {
     pthread_mutex_init(&latch->mutex, NULL);
@@ -85,9 +154,16 @@ void test_latch_open(test_latch *latch)
 
 void test_latch_wait(test_latch *latch)
 {
+    unsigned entered = atomic_load(&epoch);
+    waiter self = {.latch = latch};
+
+    if (entered % 2 != 0)
+        return;
     pthread_mutex_lock(&latch->mutex);
-    while (latch->closed > 0)
+    add_waiter(&self);
+    while (latch->closed > 0 && atomic_load(&epoch) == entered)
         pthread_cond_wait(&latch->opened, &latch->mutex);
+    remove_waiter(&self);
     pthread_mutex_unlock(&latch->mutex);
 }
 
