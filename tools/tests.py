@@ -5,9 +5,10 @@
 tests.py list            CTest's list (JSON on stdin), for people
 tests.py pick WORD...    the same list -> a pattern of the tests that the words mean
 tests.py count FILE      CTest's JUnit file -> "N passed, N failed"; fails if any did
-tests.py coverage FILE [LIST]
-                         gcovr's JSON report -> one line per source file; with a list, it fails for
-                         lines that were not reached and are not there, and for too few branches
+tests.py coverage [--check] FILE...
+                         gcovr's JSON reports, merged by line -> one line per source file; with
+                         --check it fails for every line that was not reached and is not marked
+                         (GCOVR_EXCL_LINE: reason), and for too few branches
 """
 import json
 import re
@@ -86,50 +87,51 @@ def print_table(files):
     return 100 * covered(branches) / len(branches)
 
 
-def read_lines(path):
-    with open(path, encoding="utf-8") as file:
-        return [line.strip() for line in file]
+def merge_line(line, other):
+    """Adds the counts of another build. Its branches count if it has the same ones."""
+    line["count"] += other["count"]
+    if len(line["branches"]) == len(other["branches"]):
+        for branch, same in zip(line["branches"], other["branches"]):
+            branch["count"] += same["count"]
 
 
-def unreached(files):
-    """Each as the list has it, and the number of the line."""
+def read_reports(paths):
+    """The files with their lines that count, sorted. A marked line does not count in any report."""
+    files = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as report:
+            for file in json.load(report)["files"]:
+                lines = files.setdefault(file["file"], {})
+                for line in file["lines"]:
+                    if line["gcovr/noncode"]:
+                        continue
+                    if line["line_number"] in lines:
+                        merge_line(lines[line["line_number"]], line)
+                    else:
+                        lines[line["line_number"]] = line
+    return [{"file": name, "lines": [lines[number] for number in sorted(lines)]}
+            for name, lines in sorted(files.items())]
+
+
+def complaints(files, branches):
     for file in files:
-        path = file["file"]
-        text = read_lines(path)
-        functions = sorted((f["lineno"], f["name"]) for f in file["functions"])
+        with open(file["file"], encoding="utf-8") as source:
+            text = source.read().split("\n")
+        for number, line in enumerate(text, 1):
+            if re.search(r"GCOVR_EXCL_(?!STOP\b)\w+(?!\w)(?!: \w)", line):
+                yield f"{file['file']}:{number}: a marker without a reason: {line.strip()}"
         for number in (line["line_number"] for line in file["lines"] if line["count"] == 0):
-            around = [name for start, name in functions if start <= number]
-            yield f"{path}: {around[-1]}: {text[number - 1]}", number
-
-
-def read_list(path):
-    """What is indented below its reason: path: function: text of the line."""
-    with open(path, encoding="utf-8") as file:
-        entries = [line.strip() for line in file if line.startswith(" ")]
-    for entry in entries:
-        source, _, text = entry.split(": ", 2)
-        if text not in read_lines(source):
-            sys.exit(f"{path}: there is no such line: {entry}")
-    return entries
-
-
-def check(files, known, branches):
-    new = [(name, number) for name, number in unreached(files) if name not in known]
-    for name, number in new:
-        print(f"not reached: {name} (line {number})")
+            yield f"{file['file']}:{number}: not reached: {text[number - 1].strip()}"
     if branches < LEAST_BRANCHES:
-        print(f"Fewer than {LEAST_BRANCHES} % of the branches were reached.")
-    sys.exit(1 if new or branches < LEAST_BRANCHES else 0)
+        yield f"Fewer than {LEAST_BRANCHES} % of the branches were reached."
 
 
-def coverage(path, known=None):
-    with open(path, encoding="utf-8") as file:
-        files = json.load(file)["files"]
-    for file in files:
-        file["lines"] = [line for line in file["lines"] if not line["gcovr/noncode"]]
-    branches = print_table(files)
-    if known is not None:
-        check(files, read_list(known), branches)
+def coverage(paths, is_checked):
+    files = read_reports(paths)
+    found = list(complaints(files, print_table(files)))
+    if is_checked:
+        print("\n".join(found))
+        sys.exit(1 if found else 0)
 
 
 def main():
@@ -140,8 +142,8 @@ def main():
         pick(rest)
     elif what == "count" and len(rest) == 1:
         count(rest[0])
-    elif what == "coverage" and len(rest) in (1, 2):
-        coverage(*rest)
+    elif what == "coverage" and rest[-1:] not in ([], ["--check"]):
+        coverage([path for path in rest if path != "--check"], "--check" in rest)
     else:
         sys.exit(__doc__)
 

@@ -53,8 +53,8 @@ static ROTA__NOINLINE void close_phase(void)
 
     if (rota__cas_acquire(&phase, &seen, CLOSED))
         return;
-    while (rota__load_acquire(&phase) != CLOSED) /* another thread is at alloc.A1 */
-        rota__os_yield();
+    while (rota__load_acquire(&phase) != CLOSED) /* GCOVR_EXCL_LINE: a thread is at alloc.A1 */
+        rota__os_yield();                        /* GCOVR_EXCL_LINE: the same */
 }
 
 void *rota__alloc(size_t size)

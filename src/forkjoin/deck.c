@@ -334,7 +334,7 @@ bool rota__deque_force(rota__deque *deque)
     if (visits % 2 != 0 || shared & FORCED)
         return false;
     if (!rota__cas_acq_rel(&deque->shared, &shared, shared | FORCED)) /* deck.Q6 */
-        return false;
+        return false; /* GCOVR_EXCL_LINE: the owner changed it just now */
     rota__deque_request(deque);
     has_more = force(deque, visits);
     stop_forcing(deque);

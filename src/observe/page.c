@@ -253,9 +253,11 @@ static void serve(void)
     rota_ns deadline = prepare(polled);
 
     if (poll(polled, PLACES + 2, wait_until(deadline)) < 0) {
+        /* GCOVR_EXCL_START: poll has no memory, or a signal came */
         if (errno != EINTR) /* no memory: less will be asked for */
             rota__os_wait(&phase, word_of(RUNNING), rota__os_now() + REST);
         return;
+        /* GCOVR_EXCL_STOP */
     }
     for (int i = 0; i < PLACES; i++) {
         connection *it = &server.places[i];
@@ -425,8 +427,8 @@ int rota_page_stop(void)
                 stop();
                 return ROTA_OK;
             }
-            break;
-        default: /* somebody else is at it */
+            break; /* GCOVR_EXCL_LINE: another thread stops the page just now */
+        default:   /* somebody else is at it */
             rota__os_wait(&phase, seen, ROTA_FOREVER);
         }
     }

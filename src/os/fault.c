@@ -61,7 +61,7 @@ static void note_reading(rota_ns now)
     while (seen < now
            && !atomic_compare_exchange_weak_explicit(&reading, &seen, now, memory_order_relaxed,
                                                      memory_order_relaxed))
-        continue;
+        continue; /* GCOVR_EXCL_LINE: another thread noted its reading just now */
 }
 
 rota_ns rota__fault_now(rota_ns now)
