@@ -38,7 +38,7 @@ ROTA__NOINLINE void rota__mutex_lock_slow(rota__mutex *mutex)
 void rota__mutex_pass(rota__mutex *mutex)
 {
     enum { TURNS = 136 }; /* the last few sleep */
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     if (rota__swap_release(&mutex->word, ROTA__UNLOCKED) == ROTA__CONTENDED) {
         rota__os_wake(&mutex->word);

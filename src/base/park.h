@@ -68,8 +68,9 @@ void rota__waiter_withdraw(rota__waiter *waiter); /* park.K2 */
  * One turn of waiting for a thread that is about to do its next few steps: it
  * holds something for a moment, and was perhaps stopped in the middle. First
  * spins, then yields, then sleeps, so that it ends also when this thread has
- * the higher priority. Starts with *turns at 0.
+ * the higher priority. Starts with *turns at ROTA__BACKOFF_INIT.
  */
+#define ROTA__BACKOFF_INIT 0U
 void rota__backoff(unsigned *turns);
 
 #endif

@@ -18,7 +18,7 @@ rota__atomic(const rota__helper *) rota__anyones_helper;
 static void at_thread_exit(rota__os_exit *at_exit)
 {
     rota_thread *self = ROTA__CONTAINER(at_exit, rota_thread, at_exit);
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     self->watched = false;
     if (self->record != NULL)

@@ -77,7 +77,7 @@ int rota__timer_set(const rota_call *call, rota_ns delay, rota_future **out)
 
 static bool is_left_before(rota_ns deadline)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (rota__add_acq_rel(&timer_users, 0) > 0) { /* timer.M1; pairs in either order */
         if (rota__has_passed(deadline))

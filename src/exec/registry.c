@@ -51,7 +51,7 @@ void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, co
 
 static void await_guests(const rota_executor *ex)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (rota__load_acquire(&ex->guests) > 0) /* exec.E4; pairs with who leaves */
         rota__backoff(&turns);

@@ -295,7 +295,7 @@ rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
 static bool is_forgotten(rota__fj_pool *pool)
 {
     rota_ns deadline = rota__deadline(ROTA_MS(1));
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     rota__crew_join_ended(pool);
     while (rota__os_thread_count() != 1) {

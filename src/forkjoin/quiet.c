@@ -47,7 +47,7 @@ static bool was_quiet_since(rota__fj_pool *pool, uint64_t before)
 /* ROTA_EBUSY: there is something to do. */
 static int rest_until(rota__fj_pool *pool, uint64_t before, rota_ns deadline)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     for (;;) {
         if (was_quiet_since(pool, before))

@@ -43,7 +43,7 @@ static bool get_in_line(rota_fj *task, rota__fj_waiter *mine)
 /* fj.J2: its end is not told, or there is no memory to wait with. */
 static void look_until_done(const rota_fj *task, bool until_shared)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (!rota__fj_is_done(task)
            && !(until_shared && rota__fj_state(task) & (FJ_SHARED | FJ_OUTSIDE | FJ_COUNTED)))

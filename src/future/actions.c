@@ -38,7 +38,7 @@ static uintptr_t move_word(rota_future *future, uintptr_t (*next_word)(uintptr_t
                            void *arg)
 {
     uintptr_t word = rota__load_acquire(&future->actions);
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (word != DONE) {
         if (word & LOCKED) { /* actions.N2 */

@@ -62,7 +62,7 @@ static inline uintptr_t future_state_load(const rota_future *future)
 /* The state; COMPLETING is waited out (future_state.S2). */
 static inline uintptr_t future_state_settled(const rota_future *future)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
     uintptr_t state;
 
     while (future_phase_in(state = future_state_load(future)) == FUTURE_COMPLETING)
@@ -151,7 +151,7 @@ static inline void future_end_interrupting(rota_future *future)
 static inline future_phase future_leave(rota_future *future)
 {
     uintptr_t seen = future_state_load(future);
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     for (;;) {
         if (future_phase_in(seen) == FUTURE_INTERRUPTING) { /* future_state.S1a */

@@ -33,7 +33,7 @@ void rota__future_keep(rota_future *future, rota__keeper *keeper)
 static bool take_back(rota_future *future, uintptr_t only)
 {
     uintptr_t word = rota__load_acquire(&future->keeper); /* pairs with the end of keeper.K2 */
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (word != 0 && (only == 0 || (word & ~BUSY) == only)) {
         if (word & BUSY) { /* keeper.K2a */
@@ -72,7 +72,7 @@ void rota__future_tell_keeper(rota_future *future)
 
 void rota__keeper_close(rota__keeper *keeper)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     while (rota__load_acquire(&keeper->guests) != 0)
         rota__backoff(&turns);

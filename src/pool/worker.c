@@ -335,7 +335,7 @@ static bool has_any_begun(rota__pool *pool)
  */
 static bool must_run_it_here(rota__pool *pool, bool may_wait)
 {
-    unsigned turns = 0;
+    unsigned turns = ROTA__BACKOFF_INIT;
 
     for (;;) {
         uint32_t ctl = rota__ctl_load(&pool->ctl);
