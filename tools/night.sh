@@ -78,7 +78,7 @@ step "soak" build/release/tests/soak/soak --seconds "$(share 25)"
 step "combinations" ./test combine --seed random --minutes $(($(share 5) / 60 + 1))
 step "hostile hosts" tests/host/run --seconds $(($(share 5) / 20 + 3))
 step "the tour, in a browser" sh -c './run --seconds 10 >/dev/null && sh tests/tour/screenshot.sh out'
-step "changes are noticed" python3 tools/mutate.py --sample $(($(share 20) / 8 + 1)) \
+step "changes are noticed" python3 tools/mutate.py --sample $(($(share 20) / 3 + 1)) \
     --seed "$(date +%j)" build/dev
 
 printf '\n| %-24s | %-6s | %7s | %s |\n|---|---|---|---|\n' check result time figures

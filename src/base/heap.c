@@ -20,7 +20,8 @@ static inline bool is_before(const rota__heap *heap, const rota__heap_slot *a,
     int order;
 
     if (heap->order == NULL)
-        return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+        return a->time == b->time ? a->sequence < b->sequence
+                                  : a->time < b->time; /* mutants: they differ */
     order = heap->order(a->item, b->item, heap->ctx);
     return order != 0 ? order < 0 : a->sequence < b->sequence;
 }
@@ -85,7 +86,7 @@ static int set_capacity(rota__heap *heap, size_t capacity)
 
     if (slots == NULL)
         return ROTA_ENOMEM;
-    if (heap->count > 0)
+    if (heap->slots != NULL)
         memcpy(slots, heap->slots, heap->count * sizeof *slots);
     rota__free(heap->slots, heap->capacity * sizeof *slots);
     heap->slots = slots;
@@ -111,6 +112,7 @@ int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uin
 /* Memory after a burst; if there is none for less, it keeps more. */
 static void give_back(rota__heap *heap)
 {
+    /* mutants: only when memory is given back */
     while (heap->capacity > FIRST_CAPACITY && heap->count + heap->spare < heap->capacity / 4) {
         if (set_capacity(heap, heap->capacity / 2) != ROTA_OK)
             break;

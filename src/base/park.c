@@ -112,6 +112,7 @@ rota_ns rota__patience_now(const rota__patience *patience)
     return patience->in_vain % IN_VAIN == IN_VAIN - 1 ? LONGEST : patience->length;
 }
 
+/* mutants: only how long it spins the next time */
 void rota__patience_learn(rota__patience *patience, rota_ns spun, bool paid)
 {
     rota_ns length = paid ? spun + spun / 4 : spun / 2;
@@ -128,7 +129,7 @@ bool rota__waiter_spin(rota__waiter *waiter, rota_ns duration)
     rota_ns end = rota__time_add(rota__os_now(), duration);
 
     do {
-        for (int look = 0; look < LOOKS; look++) {
+        for (int look = 0; look < LOOKS; look++) { /* mutants: only how long it spins */
             if (is_woken(waiter))
                 return true;
             rota__cpu_relax();

@@ -255,7 +255,7 @@ static rota_ns next_delay(errand *self)
     double next = (double)delay * (options->factor > 0 ? options->factor : 2);
 
     self->delay = next < (double)ROTA_HOURS(24 * 365) ? (rota_ns)next : ROTA_HOURS(24 * 365);
-    if (options->cap > 0 && self->delay > options->cap)
+    if (options->cap > 0 && self->delay > options->cap) /* mutants: an equal delay stays */
         self->delay = options->cap;
     return delay - (rota_ns)((double)delay * options->jitter * random_part(self));
 }

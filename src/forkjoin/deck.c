@@ -176,7 +176,7 @@ static bool reclaim(rota__deque *deque, uint64_t *shared, uint32_t top)
     if (!rota__cas_acq_rel(&deque->shared, shared, less)) /* pairs with the thieves' */
         return false;
     *shared = less;
-    return true;
+    return true; /* mutants: the caller tries once more */
 }
 
 static rota_fj *pop(rota__deque *deque)
@@ -293,6 +293,7 @@ const rota_fj *rota__deque_peek(const rota__deque *deque)
 
 bool rota__deque_has_private(const rota__deque *deque)
 {
+    /* mutants: only a needless wake */
     return rota__deque_size(deque) > 0 && !rota__deque_has_public(deque);
 }
 

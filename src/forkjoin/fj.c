@@ -370,7 +370,7 @@ int rota_invoke_many(rota_fj *const *tasks, size_t n)
         if (tasks == NULL || tasks[i] == NULL || tasks[i]->run == NULL)
             return ROTA_EINVAL;
     }
-    for (size_t i = n; i-- > 1;)
+    for (size_t i = n; i-- > 1;) /* mutants: a fork of the first is joined, too */
         rota_fork(tasks[i]);
     for (size_t i = 0; i < n; i++) { /* the first was not forked: it runs here */
         int status = rota_join(tasks[i]);

@@ -308,7 +308,7 @@ static bool is_forgotten(rota__fj_pool *pool)
 
 bool rota__fj_pool_end(rota__fj_pool *pool)
 {
-    rota__mutex_lock(&pool->lock);
+    rota__mutex_lock(&pool->lock); /* mutants: matters only at exit */
     if (!is_quiet(pool)) { /* somebody still uses it, whom the end of the process will end */
         rota__mutex_unlock(&pool->lock);
         return false;

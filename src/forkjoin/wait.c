@@ -70,7 +70,7 @@ static void wait_until_done(rota_fj *task)
 /* NULL: nobody runs it yet, or nobody that could be helped. */
 static rota__fj_worker *thief_of(const rota_fj *task)
 {
-    if (!(rota__fj_state(task) & FJ_SHARED))
+    if (!(rota__fj_state(task) & FJ_SHARED)) /* mutants: only whom it helps */
         return NULL;
     return (rota__fj_worker *)rota__load_relaxed(rota__fj_word(task, FJ_RUNNER));
 }
@@ -118,7 +118,7 @@ static bool help_or_spin(rota__fj_worker *worker, const rota_fj *task)
                 return true;
             }
             if (help_thief(worker, task)) {
-                has_helped = true;
+                has_helped = true; /* mutants: only how long it spins the next time */
                 end = rota__time_add(rota__os_now(), length);
             }
             rota__cpu_relax();

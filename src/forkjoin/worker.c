@@ -171,6 +171,7 @@ static rota_fj *steal_from_any(rota__fj_worker *worker)
     uint32_t start = next_random(worker) % made;
 
     for (uint32_t i = 0; i < made; i++) {
+        /* mutants: in any order */
         rota__fj_worker *victim = rota__load_relaxed(&pool->workers[(start + i) % made]);
         rota_fj *entry;
         if (victim == worker)
@@ -236,6 +237,7 @@ static rota_fj *search(rota__fj_worker *worker)
             rota__cpu_relax();
     } while (rota__os_now() < end && rota__fj_pool_state(worker->pool) < ROTA_STOP);
     if (length > 0)
+        /* mutants: only how long it spins the next time */
         rota__patience_learn(&worker->patience, length, entry != NULL);
     if (entry != NULL)
         rota__crew_found(worker);
@@ -371,6 +373,7 @@ static void leave_torn(void *arg)
 
     if (!rota__fj_is_here(worker->pool))
         return;
+    /* mutants: an inner visit has ended already */
     self->visit = NULL;               /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
     rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3: until it has left */

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ size_t rota__os_least_stack(void)
 {
     long least = sysconf(_SC_THREAD_STACK_MIN);
 
-    return least > 0 ? (size_t)least : 0;
+    return least > 0 ? (size_t)least : 0; /* mutants: no system has a minimum of 1 */
 }
 
 void rota__os_stack(uintptr_t *low, uintptr_t *end)
@@ -85,6 +86,7 @@ static void set_stack_size(pthread_attr_t *attributes, size_t size)
         size = rota__os_least_stack();
     if (size > SIZE_MAX - page)
         size = SIZE_MAX - page;
+    /* mutants: one page more is allowed */
     pthread_attr_setstacksize(attributes, (size + page - 1) / page * page);
 }
 
@@ -116,12 +118,12 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
     *thread =
         (rota__os_thread){.body = body, .arg = arg, .cpu = options->cpu, .signal = options->signal};
     if (options->name != NULL)
-        strncpy(thread->name, options->name, sizeof thread->name - 1);
+        snprintf(thread->name, sizeof thread->name, "%s", options->name);
     if (pthread_attr_init(&attributes) != 0)
         return ROTA_EAGAIN; /* GCOVR_EXCL_LINE: glibc and musl always return 0 */
     set_stack_size(&attributes, options->stack_size);
     int error = create_blocked(&handle, &attributes, options, thread);
-    pthread_attr_destroy(&attributes);
+    pthread_attr_destroy(&attributes); /* mutants: frees nothing in glibc and musl */
     if (error != 0)
         return ROTA_EAGAIN;
     return ROTA_OK; /* without a look at the thread, which may be gone */

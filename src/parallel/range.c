@@ -36,7 +36,7 @@ static void set_pace(rhythm *pace, size_t length, rota_ns took)
 {
     size_t times = took < LONG_ENOUGH / 16 ? 8 : 2;
 
-    pace->element = (double)(took > 0 ? took : 1) / (double)length;
+    pace->element = (double)(took > 0 ? took : 1) / (double)length; /* mutants: an estimate */
     if (took < LONG_ENOUGH && pace->length <= SIZE_MAX / times)
         pace->length *= times;
     else if (took > 4 * LONG_ENOUGH && pace->length > 1)
@@ -71,7 +71,7 @@ static bool is_worth_it(const rota__fj_worker *worker, size_t left, const rhythm
     if (pace->is_given)
         return left > pace->length;
     if (pace->element == 0)
-        return left <= (size_t)worker->pool->parallelism * 8;
+        return left <= (size_t)worker->pool->parallelism * 8; /* mutants: an estimate */
     return (double)left * pace->element > (double)WORTH_A_WAKE;
 }
 

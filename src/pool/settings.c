@@ -51,9 +51,9 @@ int rota_pool_set_core_threads(rota_executor *ex, unsigned n)
         return end_change(pool, ROTA_EINVAL);
     rota__store_relaxed(&pool->core, n);
     rota__mutex_unlock(&pool->lock);
-    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n)
+    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n) /* mutants: only a needless wake */
         rota__pool_wake_idle(pool, true);
-    else if (n > before)
+    else if (n > before) /* mutants: growing by 0 does nothing */
         grow(pool, n - before);
     return ROTA_OK;
 }

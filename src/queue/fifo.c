@@ -66,7 +66,10 @@ static void look(rota__fifo_end *end, const rota__fifo_end *other, size_t ahead)
     end->limit = published + ahead < published ? UINT64_MAX : published + ahead;
 }
 
-/* Looks again and again, at growing intervals, while there is more each time; no longer than 5 us. */
+/*
+ * Looks again and again, at growing intervals, while there is more each time; no longer than 5 us.
+ * mutants: only how long it looks
+ */
 static void gather(rota__fifo_end *end, const rota__fifo_end *other, size_t ahead)
 {
     enum { ENOUGH = 256, SHORTEST = 8, LONGEST = 64 };
@@ -98,6 +101,7 @@ static ROTA__NOINLINE bool look_further(rota__fifo_end *end, const rota__fifo_en
     enum { LITTLE = 64 };
 
     look(end, other, ahead);
+    /* mutants: only when it waits for more */
     if (end->limit - end->passed < LITTLE && end->gate.may_spin && ++end->looks > end->shyness) {
         end->looks = 0;
         gather(end, other, ahead);
@@ -260,6 +264,7 @@ static size_t size(rota_queue *queue)
     do {
         front = rota__load_acquire(&fifo->front.published); /* pairs with publish */
         back = rota__fifo_end_number(fifo);
+        /* mutants: only how exact the size is */
     } while (rota__load_relaxed(&fifo->front.published) != front && --looks > 0);
     if (back < front) /* elements were removed from the middle */
         return 0;     /* GCOVR_EXCL_LINE: just between two loads */
@@ -341,7 +346,7 @@ static void end_init(rota__fifo *fifo, rota__fifo_end *end, rota__segment *first
     end->lock = (rota__mutex){0};
     end->passed = 0;
     end->limit = is_back ? fifo->capacity : 0;
-    end->looks = end->shyness = 0;
+    end->looks = end->shyness = 0; /* mutants: only when it waits for more */
     end->place = (rota__place){first, 0};
     rota__store_relaxed(&end->published, 0);
     rota__gate_init(&end->gate, is_back ? &consumers : &producers, &end->lock, fifo, !is_back);

@@ -109,7 +109,7 @@ static size_t remove_those(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
 
     rota__fifo_lock_both(fifo);
     removed = rota__fifo_sift(fifo, drop, ctx);
-    if (removed > 0)
+    if (removed > 0) /* mutants: only a needless wake */
         next = rota__gate_call(&fifo->front.gate);
     rota__fifo_unlock_both(fifo);
     rota__gate_wake(next);

@@ -15,7 +15,7 @@ void rota__gate_init(rota__gate *gate, const rota__gate_kind *kind, rota__mutex 
     gate->oldest_first = oldest_first;
     gate->rounds = 0;
     gate->patience = (rota__patience){0};
-    gate->may_spin = rota__patience_now(&gate->patience) > 0;
+    gate->may_spin = rota__patience_now(&gate->patience) > 0; /* mutants: only whether it spins */
     rota__list_init(&gate->line);
 }
 
@@ -110,7 +110,7 @@ size_t rota__gate_waiting(const rota__gate *gate, size_t at_hand)
 
     if (gate->leader != NULL && !gate->leader->has_taken)
         guests++;
-    return guests > at_hand ? guests - at_hand : 0; /* QUEUE-37 */
+    return guests > at_hand ? guests - at_hand : 0; /* QUEUE-37; mutants: 0 if equal */
 }
 
 /* -- The leader ----------------------------------------------------------- */
@@ -213,10 +213,10 @@ static int take_place(rota__gate *gate, rota__guest *guest, rota_ns opens, rota_
 
 static bool sleep_in_place(rota__guest *guest)
 {
-    if (guest->spun > 0) {
+    if (guest->spun > 0) { /* mutants: only whether it spins */
         if (rota__waiter_spin(&guest->waiter, guest->spun))
             return true;
-        rota__store_relaxed(&guest->spins, false);
+        rota__store_relaxed(&guest->spins, false); /* mutants: only a needless wake */
     }
     return rota__waiter_wait(&guest->waiter, guest->until) == ROTA_OK;
 }
@@ -228,7 +228,7 @@ static bool step_out(rota__gate *gate, rota__guest *guest)
         return false;
     if (guest->state == ROTA__IN_LINE)
         take_out(gate, guest, ROTA__OUT);
-    resign(gate, guest);
+    resign(gate, guest); /* mutants: the caller resigns again */
     rota__waiter_withdraw(&guest->waiter);
     return true;
 }

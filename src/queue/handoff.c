@@ -175,7 +175,7 @@ static int handoff_new(bool is_fair, rota_queue **out)
 
 int rota_handoff_queue(rota_queue **out)
 {
-    return handoff_new(false, out);
+    return handoff_new(false, out); /* mutants: QUEUE-33 leaves the order open */
 }
 
 int rota_fair_handoff_queue(rota_queue **out)

@@ -139,6 +139,7 @@ void rota__index_remove(rota__index *index, rota__index_item *item)
     if (item->next != NULL)
         item->next->previous = item->previous;
     index->count--;
+    /* mutants: only when memory is given back */
     for (int i = 0; i < 2 && index->count < in_use(index) / 2; i++) /* faster than items go */
         shrink(index);
 }
