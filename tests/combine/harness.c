@@ -256,15 +256,14 @@ static void check_job(job *self)
         fail("%s has run and been discarded", self->name);
 }
 
-/* The number of tasks that the executor has accepted. */
+/* The most tasks that the executor can have accepted. */
 static int tasks_of_executor(void)
 {
     int count = row.is_inside ? 1 : 0;
 
     for (int i = 0; i < atomic_load(&row.job_count); i++) {
-        int begun = atomic_load(&row.jobs[i].begun);
-        if (row.jobs[i].is_task)
-            count += begun > 0 ? begun : atomic_load(&row.jobs[i].accepted);
+        if (row.jobs[i].is_task && atomic_load(&row.jobs[i].accepted))
+            count += row.jobs[i].most;
     }
     return count;
 }
@@ -487,10 +486,12 @@ static void *run(void *unused)
     atomic_store(&row.go, true);
     changed();
     pthread_t starter = thread_new(start_more, NULL);
-    if (row.closes)
-        wait_for(all_have_started); /* nothing else may use the executor then */
-    else if (!row.submit_waits)
+    if (row.closes) { /* nothing else may use the executor then */
+        wait_until(&row.started, ROTA_FOREVER);
+        wait_for(all_have_started);
+    } else if (!row.submit_waits) {
         wait_for(work_is_settled);
+    }
     wait_a_while(all_have_started);
     row.phase = "makes the event happen";
     if (!(row.queued && row.may_starve))

@@ -54,8 +54,9 @@ static void check_thread(job *self)
 {
     if (thread_state == 2)
         fail("%s runs after on_exit", self->name);
+    bool runs_at_source = row.submit_waits && row.has_steps; /* if the pool has no room */
     if (self->is_task && row.knows_threads && thread_state == 0 && !row.runs_in_caller
-        && !row.runs_anywhere && !row.runs_inline)
+        && !row.runs_anywhere && !row.runs_inline && !runs_at_source)
         fail("%s runs outside the threads of its executor", self->name);
 }
 
@@ -150,7 +151,10 @@ enum { VALUE_LIVES = 0x600d, VALUE_IS_FREE = 0xbad };
 
 struct value {
     int mark;
+    struct value *next;
 };
+
+static struct value *_Atomic values; /* all of them; they stay, so that a second free is seen */
 
 /* Returns the result of a job. */
 void *job_value(job *self)
@@ -164,6 +168,9 @@ void *job_value(job *self)
     value = malloc(sizeof *value);
     if (value != NULL) {
         value->mark = VALUE_LIVES;
+        value->next = atomic_load(&values);
+        while (!atomic_compare_exchange_weak(&values, &value->next, value))
+            continue;
         atomic_fetch_add(&row.values, 1);
     }
     return value;
@@ -177,7 +184,7 @@ void value_free(void *pointer)
         return;
     if (value->mark != VALUE_LIVES)
         fail("a value is freed twice");
-    value->mark = VALUE_IS_FREE; /* it stays, so that a second free is seen */
+    value->mark = VALUE_IS_FREE;
     atomic_fetch_sub(&row.values, 1);
 }
 

@@ -65,6 +65,23 @@ def known_causes(build):
     return causes
 
 
+def sanitizer_lines(lines):
+    """Keeps the lines of the row and the kinds of errors that a sanitizer reports."""
+    kept = []
+    for line in lines:
+        error = re.match(r"SUMMARY: (?:Address|Thread|UndefinedBehavior)Sanitizer: (\S+(?: race)?)", line)
+        if error and "byte(s) leaked" in line:
+            kept.append("memory is not freed")
+        elif error:
+            kept.append(f"sanitizer: {error.group(1)}")
+        elif re.match(r"\S+:\d+:\d+: runtime error", line):
+            kept.append("sanitizer: " + line.split("runtime error: ")[1])
+        elif re.match(r"[a-z`]", line):
+            kept.append(line)
+    errors = [line for line in kept if line.startswith("sanitizer: ")]
+    return list(dict.fromkeys(errors or kept))
+
+
 class Runner:
     def __init__(self, args, causes):
         self.args = args
@@ -74,7 +91,7 @@ class Runner:
 
     def run(self, row, limit):
         """Returns the lines that say what is wrong."""
-        env = dict(os.environ, COMBINE_SECONDS=str(limit))
+        env = dict(os.environ, COMBINE_SECONDS=str(limit), TSAN_OPTIONS="report_thread_leaks=0")  # a row that hangs
         try:
             done = subprocess.run([self.args.program, *row], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   timeout=limit + 20, text=True, errors="replace", stdin=subprocess.DEVNULL)
@@ -82,9 +99,7 @@ class Runner:
             return [*(error.stdout or b"").decode(errors="replace").splitlines(), "hangs, and its alarm does nothing"]
         lines = done.stdout.splitlines()
         if self.args.build != "dev":
-            summary = [l for l in lines if l.startswith("SUMMARY: ") or re.match(r"\S+:\d+:\d+: runtime error", l)]
-            own = [l for l in lines if re.match(r"[a-zA-Z`]", l) and not l.startswith("SUMMARY: ")] if not summary else []
-            lines = [re.sub(r"/\S*/", "", l) for l in summary] + own
+            lines = sanitizer_lines(lines)
         if done.returncode < 0:
             lines.append(f"is killed by signal {-done.returncode}")
         elif done.returncode != 0 and not lines:
