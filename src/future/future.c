@@ -225,7 +225,7 @@ static bool collected(rota_future *future, rota__action_queue *more)
 bool rota__future_end_failed(rota_future *future, int code, rota__action_queue *more)
 {
     if (future_begin_completing(future) == FUTURE_TOO_LATE)
-        return false;
+        return false; /* GCOVR_EXCL_LINE: another thread completes it just now */
     future->task.error = code;
     future_end_completing(future, FUTURE_FAILED);
     return collected(future, more);
