@@ -65,14 +65,13 @@ typedef struct row {
     void (*place)(void);
     int (*wait)(rota_future *future);
 
-    /* What the setting, the moment and the start say. */
+    /* Set by the setting, the moment and the start. */
     atomic_bool hooks, owns, queued, late;
 
-    /* What the executor says. */
+    /* Set by the executor. */
     rota_executor *ex,
         *behind;         /* `behind` is the executor that a delayed one passes its tasks to */
-    unsigned hold, fill; /* so many tasks hold all its threads, and so many more fill its queue */
-    unsigned threads;    /* the most threads; 0: no limit */
+    unsigned hold, fill; /* `hold` tasks hold all its threads, and `fill` more fill its queue */
     atomic_bool is_forkjoin, is_common, is_user, is_delayed;
     atomic_bool knows_threads;  /* on_start and on_exit are called on its threads */
     atomic_bool runs_in_caller; /* it may run a task on a thread that submits */
@@ -81,7 +80,7 @@ typedef struct row {
     atomic_bool has_order;      /* it runs tasks one by one */
     atomic_bool one_each;       /* it makes one thread for each task */
 
-    /* What the work says. */
+    /* Set by the work. */
     rota_future *future;           /* a reference of the row; NULL: the work has none */
     atomic_bool is_composed;       /* to cancel the future does not cancel the job */
     atomic_bool is_source;         /* the composed future is made of the job's own future */
@@ -95,12 +94,12 @@ typedef struct row {
     rota_completion *completion;
     atomic_int start_status; /* ROTA_OK: the work was accepted */
 
-    /* Which ends the headers allow. */
+    /* The ends that the headers allow. */
     atomic_int natural;     /* ROTA_OK, ROTA_EFAILED or ROTA_ECANCELED */
     atomic_int error;       /* the code of a failure */
     atomic_bool may_cancel; /* also ROTA_ECANCELED */
     atomic_bool may_refuse; /* also a refusal by an executor that is shut down or full */
-    atomic_bool may_starve; /* also a refusal for want of memory or threads */
+    atomic_bool may_starve; /* also a refusal because memory or threads are refused */
     atomic_bool may_time_out;
     atomic_bool may_succeed;   /* also ROTA_OK, if the body could not do what it does */
     atomic_bool may_interrupt; /* tasks may be interrupted */

@@ -99,7 +99,7 @@ static void make_pool(unsigned core, unsigned most, rota_queue *queue, rota_reje
 
 static void make_fixed(unsigned threads)
 {
-    row.hold = row.threads = threads;
+    row.hold = threads;
     make_pool(threads, threads, NULL, NULL, &row.ex);
 }
 
@@ -120,7 +120,7 @@ void executor_cached(void)
 
 void executor_single(void)
 {
-    row.hold = row.threads = 1;
+    row.hold = 1;
     row.has_order = true;
     check_status("rota_single_thread", rota_single_thread(&row.ex), ROTA_OK);
 }
@@ -140,7 +140,6 @@ static void make_bounded(rota_reject *reject, rota_executor **out)
 
     row.hold = 1;
     row.fill = 2;
-    row.threads = 1;
     check_status("rota_array_queue", rota_array_queue(2, &queue), ROTA_OK);
     make_pool(1, 1, queue, reject, out);
 }
@@ -190,7 +189,7 @@ void executor_priority(void)
 {
     rota_queue *queue = NULL;
 
-    row.hold = row.threads = 1;
+    row.hold = 1;
     check_status("rota_priority_queue", rota_priority_queue(compare_tasks, NULL, &queue), ROTA_OK);
     make_pool(1, 1, queue, NULL, &row.ex);
 }
@@ -206,7 +205,7 @@ void executor_delay_queue(void)
 {
     rota_queue *queue = NULL;
 
-    row.hold = row.threads = 1;
+    row.hold = 1;
     check_status("rota_delay_queue", rota_delay_queue(due_soon, NULL, &queue), ROTA_OK);
     make_pool(1, 1, queue, NULL, &row.ex);
 }
@@ -223,7 +222,7 @@ void executor_handoff(void)
 
 static void make_scheduled(unsigned threads)
 {
-    row.hold = row.threads = threads;
+    row.hold = threads;
     check_status("rota_sched_new",
                  rota_sched_new(&(rota_sched_options){.core_threads = threads,
                                                       .threads = threads_of_row(),
@@ -365,7 +364,7 @@ void executor_own_thread(void)
     struct own_thread *own = calloc(1, sizeof *own);
 
     row.is_user = true;
-    row.hold = row.threads = 1;
+    row.hold = 1;
     check_status("rota_linked_queue", rota_linked_queue(ROTA_UNBOUNDED, &own->queue), ROTA_OK);
     own->thread = thread_new(own_thread_main, own);
     check_status("rota_executor_new",
@@ -387,7 +386,7 @@ static void delay(void)
 
 void executor_delayed(void)
 {
-    row.hold = row.threads = 1;
+    row.hold = 1;
     make_pool(1, 1, NULL, NULL, &row.behind);
     delay();
 }

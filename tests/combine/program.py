@@ -63,6 +63,10 @@ def names(item):
     return [variable.split()[-1].lstrip("*") for variable in variables if variable.split()]
 
 
+def is_prototype(item):
+    return "\n" not in item and item.endswith(");")
+
+
 def needed(all_items, roots):
     """The items that the roots use, directly or not."""
     by_name = {}
@@ -91,4 +95,5 @@ def of(row, lines):
     main = MAIN.format(choices="\n".join(f"    row.{name} = {name}_{choice};" for name, choice in chosen.items()), **chosen)
     wrong = "".join(f" * {line}\n" for line in lines)
     head = f"/*\n * {' '.join(row)}\n{wrong} *\n * cc FILE.c $(pkg-config --cflags --libs rota) -pthread\n */\n"
-    return head + "#define _GNU_SOURCE\n" + "\n".join(includes) + "\n\n" + "\n\n".join(body) + "\n\n" + main
+    text = "".join(item + ("\n" if is_prototype(item) else "\n\n") for item in body)
+    return head + "#define _GNU_SOURCE\n" + "\n".join(includes) + "\n\n" + text + main

@@ -200,8 +200,9 @@ def main():
         seed += 1
     failed = len(runner.bad)
     if runner.bad:
-        print(f"\nA program that shows the first failure: {HERE}/run.py --row '{' '.join(runner.bad[0])}' {args.program}\n")
-        print(program.of(runner.bad[0], []))
+        path = Path(args.program).resolve().parent / "failing_row.c"
+        path.write_text(program.of(runner.bad[0], []))
+        print(f"{path} shows the first failure: {' '.join(runner.bad[0])}")
     if not args.sample and not runner.bad:
         for cause in causes:
             if cause.seen == 0 and cause.must_fail():
