@@ -5,8 +5,9 @@
     run.py [--seed N|random] [--minutes N] [--sample N] [--jobs N] [--without LIST=CHOICE] PROGRAM
     run.py --row "CHOICE..." PROGRAM   runs one row, and prints a program that shows its failure
 
-Each row runs in a process of its own, with a time limit. A row that takes too long runs again alone with a longer
-limit, so that a busy machine makes no failure. With --minutes it goes on with other seeds until the time is up.
+Each row runs in a process of its own, with a time limit. A row that takes too long runs again with a longer limit and
+few others beside it, so that a busy machine makes no failure. With --minutes the run goes on with other seeds until the
+time is up.
 """
 import argparse
 import concurrent.futures
@@ -124,12 +125,13 @@ class Runner:
             for cause in self.causes_of(row, line):
                 cause.seen += 1
 
+    def again(self, row, lines):
+        """Runs a row again with more time, unless its failure is clear."""
+        slow = all(SLOW.search(line) for line in self.unexplained(row, lines))
+        return row, self.run(row, LONG) if slow and len(self.bad) < self.args.most else lines
+
     def judge(self, row, lines):
-        """Runs a row again, alone and with more time, unless its failure is clear."""
         odd = self.unexplained(row, lines)
-        if all(SLOW.search(line) for line in odd):
-            lines = self.run(row, LONG)
-            odd = self.unexplained(row, lines)
         if odd:
             self.bad.append(row)
             print(f"FAILED {' '.join(row)}")
@@ -148,10 +150,9 @@ class Runner:
                     self.note(row, lines)
                 if self.args.log:
                     print(" ".join(row), "|", "; ".join(lines), file=self.args.log)
-        for row, lines in again[:self.args.most]:
-            self.judge(row, lines)
-        for row, lines in again[self.args.most:]:
-            self.bad.append(row)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            for row, lines in pool.map(lambda pair: self.again(*pair), again):
+                self.judge(row, lines)
 
 
 def arguments():
@@ -162,7 +163,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--build", default="dev", choices=["dev", "asan", "tsan"])
     parser.add_argument("--without", action="append", default=[], metavar="LIST=CHOICE")
-    parser.add_argument("--most", type=int, default=40, help="so many failures are looked at")
+    parser.add_argument("--most", type=int, default=40, help="so many failures are enough")
     parser.add_argument("--log", type=argparse.FileType("w"))
     parser.add_argument("--row")
     parser.add_argument("program")
