@@ -147,6 +147,7 @@ static void run_quietly(void *list)
 {
     test_check(freopen("/dev/null", "w", stdout) != NULL);
     unsetenv("CMOCKA_TEST_ABORT"); /* which test_in_child has set */
+    test_seconds_to_free = 0;
     _exit(test_run_list(list));
 }
 

@@ -26,6 +26,7 @@
 #include <rota/rota.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* -- Tests (run.c) --------------------------------------------------------------------------- */
 
@@ -104,6 +105,7 @@ int test_run_all(void); /* how many failed */
 int test_run_list(test_case *list);
 
 /* Around the body of a test (leftovers.c). Both are called by the runner; false: a pool does not end. */
+extern time_t test_seconds_to_free; /* for memory that threads which are ending still have */
 void test_leftovers_begin(void);
 bool test_leftovers_end(bool has_failed);
 
