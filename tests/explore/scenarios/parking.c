@@ -115,6 +115,21 @@ EXPLORE(an_interrupt_ends_a_sleep)
     ex_join(other);
 }
 
+/* park.K2, INT-06: a wait has one end, although a wake, an interrupt and its time come at once. */
+EXPLORE(a_waiter_is_woken_and_interrupted_as_its_time_is_up)
+{
+    static int woken;
+
+    woken = 0;
+    rota__store_relaxed(&listed, NULL);
+    ex_thread *interrupter = ex_start(interrupt, rota__self());
+    ex_thread *waker = ex_start(wake_listed, &woken);
+    wait_listed(&woken);
+    ex_join(interrupter);
+    ex_join(waker);
+    ex_check(rota_interrupted()); /* the wait leaves it to its caller */
+}
+
 /* INT-05, FAULT-27: a sleep that ends in time leaves the flag as it is. */
 EXPLORE(a_sleep_reports_an_interrupt_or_leaves_it)
 {
