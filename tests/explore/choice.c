@@ -169,6 +169,11 @@ void choice_tick(void)
     position++;
 }
 
+bool choice_allows(ex_kind kind)
+{
+    return options.budget[kind] > 0;
+}
+
 bool choice_is_replay(void)
 {
     return options.strategy == EX_REPLAY;

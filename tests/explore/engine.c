@@ -144,6 +144,8 @@ void ex_barrier(void)
         if (&threads[i] != ex_running)
             memory_join(ex_running, &threads[i]);
     }
+    if (history_is_on())
+        history_barrier();
 }
 
 static ex_thread *choose_next(void)
@@ -338,11 +340,25 @@ int ex_event_new(void)
 void ex_event_set(int event, bool is)
 {
     readable[event] = is;
+    if (history_is_on())
+        history_wake(&readable[event], sizeof readable[event]);
 }
 
 bool ex_is_readable(int fd)
 {
+    if (history_is_on())
+        history_see_wakes(&readable[fd], sizeof readable[fd]);
     return readable[fd];
+}
+
+void ex_synchronise(void)
+{
+    static char calls; /* only its address counts */
+
+    if (history_is_on()) {
+        history_see_wakes(&calls, sizeof calls);
+        history_wake(&calls, sizeof calls);
+    }
 }
 
 /* -- Deliberate bugs ------------------------------------------------------------------------- */

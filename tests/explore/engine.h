@@ -5,6 +5,7 @@
  *   engine.c    threads as fibers: who runs, who waits, what is wrong
  *   choice.c    every choice of a schedule, by one of the strategies
  *   memory.c    atomic operations, store buffers, clocks, data races
+ *   history.c   atomic operations as C11 allows them
  *   heap.c      memory that knows whether it was freed
  *   platform.c  os.h for the library
  *   main.c      the command line, reports, replay
@@ -34,6 +35,7 @@ typedef enum ex_kind {
     EX_SPURIOUS, /* 1: a wait ends for no reason */
     EX_TIME,     /* 1: much time passes before a look at the clock */
     EX_FAULT,    /* 1: memory, or whatever else is asked for, is refused */
+    EX_STALE,    /* how many messages before the newest an atomic operation reads or writes */
     EX_FREE,     /* the scenario's own, and which of several waiters is woken */
     EX_KINDS
 } ex_kind;
@@ -68,6 +70,7 @@ void choice_begin(void); /* of a schedule */
 bool choice_next(void);  /* DFS: false when all were tried */
 void choice_tick(void);  /* a step without a choice */
 bool choice_is_replay(void);
+bool choice_allows(ex_kind kind); /* can it be other than 0 in this schedule? */
 unsigned choice_make(ex_kind kind, unsigned n);
 /* Among threads[0..n-1]; the first is the running one if `stays`. Those from `timed` on wait for a time. */
 unsigned choice_thread(const int *threads, unsigned n, unsigned timed, bool stays);
@@ -165,6 +168,25 @@ void memory_join(ex_thread *parent, const ex_thread *child);
 void memory_drain(ex_thread *thread);        /* its store buffer */
 void memory_freed(void *block, size_t size); /* as if it were written to */
 void memory_check(const void *address, const char *what, const char *file, int line);
+
+void clock_join(uint32_t *to, const uint32_t *from);
+void clock_tick(ex_thread *thread);
+uint64_t rmw_result(uint64_t old, ex_rmw how, uint64_t operand);
+
+/* -- Memory as C11 has it (history.c) -------------------------------------------------------- */
+
+bool history_is_on(void); /* in this schedule */
+void history_begin(void);
+void history_start(const ex_thread *parent, const ex_thread *child);
+void history_join(const ex_thread *parent, const ex_thread *child);
+void history_barrier(void); /* membarrier(2): every thread sees what any thread did before */
+void history_plain_write(uintptr_t begin, size_t size);
+uint64_t history_load(const void *address, size_t size, ex_order order);
+void history_store(void *address, size_t size, uint64_t value, ex_order order);
+uint64_t history_modify(void *address, size_t size, ex_rmw how, uint64_t operand, ex_order order);
+bool history_cas(void *address, size_t size, uint64_t *expected, uint64_t desired, ex_order order);
+void history_wake(const void *address, size_t size); /* the running thread wakes sleepers there */
+void history_see_wakes(const void *address, size_t size); /* it is about to sleep there */
 
 void heap_begin(void);
 size_t heap_live(void);

@@ -112,7 +112,7 @@ static void run_program(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const ex_scenario scenario = {"program", run_program, true, NULL};
+    static const ex_scenario scenario = {.name = "program", .run = run_program, .faults = true};
     static bool prepared;
 
     if (!prepared && rota_set_allocator(&heap_allocator) != ROTA_OK)
@@ -125,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .strategy = EX_BYTES, .bytes = data + PROGRAM, .byte_count = size - PROGRAM};
     for (int i = 0; i < EX_KINDS; i++)
         options.budget[i] = 3;
+    options.budget[EX_STALE] = 0; /* x86's memory model */
     choice_setup(&options, NULL);
     const char *problem = ex_run(&scenario, false);
     if (problem != NULL) {

@@ -116,8 +116,9 @@ static void print_address(const char *text)
 
 static void print_replay(const ex_scenario *scenario, const ex_options *options)
 {
-    printf("  replay: explore --replay %s/%u,%u,%u,%u/", scenario->name, options->budget[EX_DELAY],
-           options->budget[EX_SPURIOUS], options->budget[EX_TIME], options->budget[EX_FAULT]);
+    printf("  replay: explore --replay %s/%u,%u,%u,%u,%u/", scenario->name,
+           options->budget[EX_DELAY], options->budget[EX_SPURIOUS], options->budget[EX_TIME],
+           options->budget[EX_FAULT], options->budget[EX_STALE]);
     for (size_t i = 0; i < schedule.count; i++)
         printf("%s%u=%u", i > 0 ? "," : "", schedule.turns[i].index, schedule.turns[i].value);
     printf("\n");
@@ -235,13 +236,20 @@ typedef struct plan {
     double exhaust; /* and so much more, if all schedules up to the bound need it */
     unsigned bound;
     uint64_t seed;
+    bool is_c11; /* in C11's memory model, not in x86's */
 } plan;
+
+/* How far the searches came that were to be exhaustive: preemptions, or -1. */
+typedef struct reach {
+    int quiet;
+    int mishaps;
+} reach;
 
 /*
  * First all schedules up to the bound, then for the time that is planned: depth first with what else
  * may happen, at random without and with it.
  */
-static bool explore_scenario(totals *totals, const ex_scenario *scenario, const plan *plan)
+static bool explore_x86(totals *totals, const ex_scenario *scenario, const plan *plan, reach *reach)
 {
     const unsigned quiet[EX_KINDS] = {0};
     const unsigned some[EX_KINDS] = {
@@ -249,18 +257,38 @@ static bool explore_scenario(totals *totals, const ex_scenario *scenario, const 
     const unsigned wild[EX_KINDS] = {
         [EX_DELAY] = 2, [EX_SPURIOUS] = 1, [EX_TIME] = 1, [EX_FAULT] = scenario->faults ? 2 : 0};
     double begin = seconds();
-    int to_quiet = -1;
-    int to_some = -1;
+    bool good = explore_dfs(totals, scenario, quiet, plan->bound,
+                            begin + plan->seconds * 0.3 + plan->exhaust, &reach->quiet);
+    double rest = seconds();
+    double left = plan->seconds * 0.7;
+
+    return good
+           && explore_dfs(totals, scenario, some, plan->bound, rest + left * 0.3, &reach->mishaps)
+           && explore_random(totals, scenario, quiet, plan->seed, rest + left * 0.6)
+           && explore_random(totals, scenario, wild, plan->seed + 7, rest + left);
+}
+
+/* The same in C11's model: one operation out of order in the depth, several at random. */
+static bool explore_c11(totals *totals, const ex_scenario *scenario, const plan *plan, reach *reach)
+{
+    const unsigned some[EX_KINDS] = {[EX_STALE] = 1};
+    const unsigned wild[EX_KINDS] = {
+        [EX_STALE] = 4, [EX_SPURIOUS] = 1, [EX_TIME] = 1, [EX_FAULT] = scenario->faults ? 2 : 0};
+    double begin = seconds();
+
+    return explore_dfs(totals, scenario, some, plan->bound,
+                       begin + plan->seconds * 0.5 + plan->exhaust, &reach->mishaps)
+           && explore_random(totals, scenario, wild, plan->seed, seconds() + plan->seconds * 0.5);
+}
+
+static bool explore_scenario(totals *totals, const ex_scenario *scenario, const plan *plan)
+{
+    double begin = seconds();
+    reach reach = {-1, -1};
 
     memory_forget();
     totals->before = totals->schedules;
-    bool good = explore_dfs(totals, scenario, quiet, plan->bound,
-                            begin + plan->seconds * 0.3 + plan->exhaust, &to_quiet);
-    double rest = seconds();
-    double left = plan->seconds * 0.7;
-    good = good && explore_dfs(totals, scenario, some, plan->bound, rest + left * 0.3, &to_some)
-           && explore_random(totals, scenario, quiet, plan->seed, rest + left * 0.6)
-           && explore_random(totals, scenario, wild, plan->seed + 7, rest + left);
+    bool good = (plan->is_c11 ? explore_c11 : explore_x86)(totals, scenario, plan, &reach);
     double took = seconds() - begin;
 
     totals->scenarios++;
@@ -268,7 +296,7 @@ static bool explore_scenario(totals *totals, const ex_scenario *scenario, const 
     printf("%-4s %-58s %9llu schedules %8.0f/s  all up to %d, with mishaps %d preemptions\n",
            good ? "ok" : "BAD", scenario->name,
            (unsigned long long)(totals->schedules - totals->before),
-           (double)(totals->schedules - totals->before) / took, to_quiet, to_some);
+           (double)(totals->schedules - totals->before) / took, reach.quiet, reach.mishaps);
     fflush(stdout);
     return good;
 }
@@ -280,6 +308,7 @@ static const char help[] =
     "  --seconds N               for each scenario (1),\n"
     "  --exhaust N               and so many more for all up to the bound, if they need it (15)\n"
     "  --bound N                 preemptions, depth first, at most (3)\n"
+    "  --c11                     in C11's memory model, not in that of x86\n"
     "  --seed N                  of the random strategies (ROTA_SEED, or 1)\n"
     "  --bug PLACE               with this deliberate bug, in a build by tools/bugs.py\n"
     "  --first                   stops at the first failure\n"
@@ -295,7 +324,7 @@ static const ex_scenario *find_scenario(const char *name, size_t length)
     return NULL;
 }
 
-/* NAME/delays,spurious,times,faults/INDEX=VALUE,... */
+/* NAME/delays,spurious,times,faults,stale/INDEX=VALUE,... */
 static int replay_text(const char *text)
 {
     const char *slash = strchr(text, '/');
@@ -305,9 +334,9 @@ static int replay_text(const char *text)
     int used = 0;
 
     if (scenario == NULL
-        || sscanf(slash, "/%u,%u,%u,%u/%n", &budget[EX_DELAY], &budget[EX_SPURIOUS],
-                  &budget[EX_TIME], &budget[EX_FAULT], &used)
-               != 4) {
+        || sscanf(slash, "/%u,%u,%u,%u,%u/%n", &budget[EX_DELAY], &budget[EX_SPURIOUS],
+                  &budget[EX_TIME], &budget[EX_FAULT], &budget[EX_STALE], &used)
+               != 5) {
         fprintf(stderr, "explore: no such schedule: %s\n", text);
         return 2;
     }
@@ -355,6 +384,8 @@ int main(int argc, char **argv)
             list = true;
         else if (strcmp(argv[at], "--first") == 0)
             first = true;
+        else if (strcmp(argv[at], "--c11") == 0)
+            plan.is_c11 = true;
         else if (strcmp(argv[at], "--seconds") == 0)
             plan.seconds = atof(value), at++;
         else if (strcmp(argv[at], "--exhaust") == 0)
@@ -373,7 +404,7 @@ int main(int argc, char **argv)
     if (rota_set_allocator(&heap_allocator) != ROTA_OK)
         return 2;
     for (ex_scenario *scenario = scenarios; scenario != NULL; scenario = scenario->next) {
-        if (!is_wanted(scenario, argv + at, argc - at))
+        if (!is_wanted(scenario, argv + at, argc - at) || (plan.is_c11 && scenario->only_x86))
             continue;
         if (list)
             puts(scenario->name);

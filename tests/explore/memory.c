@@ -13,7 +13,8 @@
  *              they happened to come.
  *   memory.M2  A delayed store waits in its thread's buffer, and so does every store after it. Its
  *              thread sees it, the others do not. It is carried out before the thread's next
- *              read-modify-write, system call, free or end. That is x86's order.
+ *              read-modify-write, system call, free or end. That is x86's order; history.c has
+ *              C11's.
  *   memory.M3  An operation is a point for a switch only if its object is used by several threads
  *              and written by one. That is learned as schedules are run; when something new was
  *              learned, a search that is to be exhaustive begins again.
@@ -55,13 +56,13 @@ static location *location_of(const void *address)
     return &locations[i];
 }
 
-static void join_clock(uint32_t *to, const uint32_t *from)
+void clock_join(uint32_t *to, const uint32_t *from)
 {
     for (int i = 0; i < EX_THREADS; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
-static void tick(ex_thread *thread)
+void clock_tick(ex_thread *thread)
 {
     thread->clock[thread->id]++;
 }
@@ -69,19 +70,23 @@ static void tick(ex_thread *thread)
 void memory_begin(void)
 {
     generation++;
+    if (history_is_on())
+        history_begin();
 }
 
 void memory_start(ex_thread *parent, ex_thread *child)
 {
     memory_drain(parent);
     memcpy(child->clock, parent->clock, sizeof child->clock);
-    tick(child);
-    tick(parent);
+    history_start(parent, child);
+    clock_tick(child);
+    clock_tick(parent);
 }
 
 void memory_join(ex_thread *parent, const ex_thread *child)
 {
-    join_clock(parent->clock, child->clock);
+    clock_join(parent->clock, child->clock);
+    history_join(parent, child);
 }
 
 /* -- Which objects matter (memory.M3) -------------------------------------------------------- */
@@ -218,10 +223,12 @@ uint64_t ex_load(const void *object, size_t size, ex_order order, const char *fi
     uint64_t value;
 
     point("load", object, false, file, line);
+    if (history_is_on())
+        return history_load(object, size, order);
     if (!read_buffer(object, &value))
         value = read_value(object, size);
     if (is_acquire(order))
-        join_clock(ex_running->clock, location_of(object)->clock);
+        clock_join(ex_running->clock, location_of(object)->clock);
     return value;
 }
 
@@ -229,6 +236,10 @@ void ex_store_value(void *object, size_t size, uint64_t value, ex_order order, c
                     int line)
 {
     point("store", object, true, file, line);
+    if (history_is_on()) {
+        history_store(object, size, value, order);
+        return;
+    }
     ex_store store = {object, value, (uint8_t)size, is_release(order), {0}};
     memcpy(store.clock, ex_running->clock, sizeof store.clock);
     if (ex_running->buffered == EX_BUFFER)
@@ -238,7 +249,7 @@ void ex_store_value(void *object, size_t size, uint64_t value, ex_order order, c
     else
         carry_out(&store);
     if (is_release(order))
-        tick(ex_running);
+        clock_tick(ex_running);
 }
 
 /* A read-modify-write: memory.M2, memory.M1. */
@@ -249,14 +260,14 @@ static void modified(void *object, size_t size, uint64_t value, ex_order order)
     ex_progress();
     write_value(object, size, value);
     if (is_acquire(order))
-        join_clock(ex_running->clock, location->clock);
+        clock_join(ex_running->clock, location->clock);
     if (is_release(order)) {
-        join_clock(location->clock, ex_running->clock);
-        tick(ex_running);
+        clock_join(location->clock, ex_running->clock);
+        clock_tick(ex_running);
     }
 }
 
-static uint64_t result_of(uint64_t old, ex_rmw how, uint64_t operand)
+uint64_t rmw_result(uint64_t old, ex_rmw how, uint64_t operand)
 {
     switch (how) {
     case EX_ADD:
@@ -276,9 +287,11 @@ uint64_t ex_modify(void *object, size_t size, ex_rmw how, uint64_t operand, ex_o
     static const char *const names[] = {"swap", "add", "sub", "or"};
 
     point(names[how], object, true, file, line);
+    if (history_is_on())
+        return history_modify(object, size, how, operand, order);
     memory_drain(ex_running);
     uint64_t old = read_value(object, size);
-    modified(object, size, result_of(old, how, operand), order);
+    modified(object, size, rmw_result(old, how, operand), order);
     return old;
 }
 
@@ -286,13 +299,15 @@ bool ex_cas(void *object, size_t size, uint64_t *expected, uint64_t desired, ex_
             const char *file, int line)
 {
     point("cas", object, true, file, line);
+    if (history_is_on())
+        return history_cas(object, size, expected, desired, order);
     memory_drain(ex_running);
     uint64_t old = read_value(object, size);
     if (old == *expected) {
         modified(object, size, desired, order);
         return true;
     }
-    join_clock(ex_running->clock, location_of(object)->clock); /* both kinds acquire on failure */
+    clock_join(ex_running->clock, location_of(object)->clock); /* both kinds acquire on failure */
     *expected = old;
     return false;
 }
@@ -302,7 +317,7 @@ uint64_t ex_torn_modify(void *object, size_t size, ex_rmw how, uint64_t operand,
 {
     uint64_t old = ex_load(object, size, order, file, line);
 
-    ex_store_value(object, size, result_of(old, how, operand), order, file, line);
+    ex_store_value(object, size, rmw_result(old, how, operand), order, file, line);
     return old;
 }
 
@@ -418,6 +433,8 @@ static void touch(const void *address, size_t size, bool writes, const void *whe
     if (ex_running == NULL)
         return;
     memory_check(address, writes ? "plain write" : "plain read", "plain access", 0);
+    if (writes && history_is_on())
+        history_plain_write(begin, size);
     while (begin < end) {
         uintptr_t granule = begin >> 3;
         uintptr_t stop = (granule + 1) << 3;

@@ -15,12 +15,21 @@ rota_thread *ex_self(void)
 
 /* -- Waiting on a word ----------------------------------------------------------------------- */
 
+static uint32_t value_before_sleep(const rota__os_word *word)
+{
+    if (!history_is_on())
+        return *word;
+    history_see_wakes(word, sizeof *word);
+    return (uint32_t)history_load(word, sizeof *word, EX_RELAXED);
+}
+
 void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 {
     ex_point("os_wait", word, "os", 0);
     memory_check(word, "os_wait", "os", 0);
     memory_drain(ex_running);
-    if (*word != expected || deadline <= ex_now || choice_make(EX_SPURIOUS, 2) == 1)
+    if (value_before_sleep(word) != expected || deadline <= ex_now
+        || choice_make(EX_SPURIOUS, 2) == 1)
         return;
     ex_wait(word, deadline);
 }
@@ -28,6 +37,8 @@ void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 void rota__os_wake(rota__os_word *word) /* which may be gone: only its address counts */
 {
     ex_point("os_wake", word, "os", 0);
+    if (history_is_on())
+        history_wake(word, sizeof *word);
     ex_wake(word);
 }
 

@@ -467,11 +467,12 @@ static void read_head(const uint8_t *data, size_t size, ex_options *options)
     for (int i = 0; i < EX_KINDS; i++)
         options->budget[i] = data[0] / 16 % 4;
     options->budget[EX_FAULT] = faults;
+    options->budget[EX_STALE] = 0; /* x86's memory model */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const ex_scenario scenario = {"program", run_program, true, NULL};
+    static const ex_scenario scenario = {.name = "program", .run = run_program, .faults = true};
     static bool prepared;
     ex_options options = {.strategy = EX_BYTES};
 

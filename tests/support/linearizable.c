@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "linearizable.h"
 
+#ifdef ROTA_EXPLORE
+#include "explore.h"
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,21 +15,29 @@ void lin_clear(lin_history *history)
     atomic_store(&history->time, 0);
 }
 
+/* An operation that returns before another is called is ordered before it, in memory, too. */
+static uint32_t next_time(lin_history *history)
+{
+#ifdef ROTA_EXPLORE
+    ex_synchronise(); /* the explorer does not see the atomic operation */
+#endif
+    return atomic_fetch_add(&history->time, 1) + 1;
+}
+
 size_t lin_call(lin_history *history, int kind, long argument)
 {
     size_t operation = atomic_fetch_add(&history->count, 1);
 
     if (operation >= LIN_OPERATIONS)
         abort();
-    history->operations[operation] =
-        (lin_operation){kind, argument, .called = atomic_fetch_add(&history->time, 1) + 1};
+    history->operations[operation] = (lin_operation){kind, argument, .called = next_time(history)};
     return operation;
 }
 
 void lin_return(lin_history *history, size_t operation, long result)
 {
     history->operations[operation].result = result;
-    history->operations[operation].returned = atomic_fetch_add(&history->time, 1) + 1;
+    history->operations[operation].returned = next_time(history);
 }
 
 /* -- The search ------------------------------------------------------------------------------ */
