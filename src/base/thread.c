@@ -60,9 +60,9 @@ void rota__execution_begin(rota__execution *execution, const void *subject)
     execution->thread = self;
     execution->outer = self->current;
     execution->subject = subject;
-    /* After the thread's flag was taken (thread.T4): who stops a thread sets these the other way
-       round. */
-    rota__store_relaxed(&execution->interrupted, rota__load_relaxed(&self->stopped));
+    /* After the thread's flag was taken (thread.T4): a stop sets these two in the other order. */
+    rota__store_relaxed(&execution->interrupted,
+                        rota__load_acquire(&self->stopped)); /* thread.T5 */
     execution->may_fail = true;
     execution->error = 0;
     self->current = execution;
@@ -117,7 +117,8 @@ static void rouse(rota_thread *thread)
 
 void rota__interrupt_execution(rota__execution *execution)
 {
-    rota__store_release(&execution->interrupted, 1); /* thread.T2; read by rota__is_interrupted */
+    rota__swap_release(&execution->interrupted,
+                       1); /* thread.T2, thread.T4; read by is_interrupted */
     rouse(execution->thread);
 }
 
@@ -125,8 +126,8 @@ void rota_thread_interrupt(rota_thread *thread)
 {
     if (thread == NULL)
         return;
-    rota__store_release(&thread->interrupted, 1); /* thread.T2; read by rota__is_interrupted */
-    rouse(thread);                                /* thread.T2a */
+    rota__swap_release(&thread->interrupted, 1); /* thread.T2, thread.T4c; read by is_interrupted */
+    rouse(thread);                               /* thread.T2a */
 }
 
 void rota__thread_nudge(rota_thread *thread)
@@ -137,7 +138,7 @@ void rota__thread_nudge(rota_thread *thread)
 
 void rota__thread_stop(rota_thread *thread)
 {
-    rota__add_relaxed(&thread->stopped, 1); /* thread.T1; ordered by the store that follows */
+    rota__add_release(&thread->stopped, 1); /* thread.T1, pairs with rota__execution_begin */
     rota_thread_interrupt(thread);
 }
 

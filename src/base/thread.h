@@ -15,10 +15,11 @@
  *              stopped thread are interrupted from birth.
  *   thread.T3  A thread does not end while it is pinned: somebody holds its address and will still
  *              unpark it (park.h).
- *   thread.T4  A flag is taken by a swap, which acquires. Of two interrupts the second may come
- *              between the look at the flag and that: then the swap sees what was done before it. A
- *              store would hide it from a thread that looks around at once, before the store is
- *              carried out.
+ *   thread.T4  A flag is set by a swap, which releases, and taken by a swap, which acquires. One
+ *              swap may take the interrupts of several threads. It then sees what each of them did
+ *              before: a read-modify-write continues the release sequence of the one before it,
+ *              which a store would end.
+ *   thread.T5  An execution that begins on a stopped thread sees what was done before the stop.
  */
 /* layers: thread_local, the thread's record */
 #ifndef ROTA_BASE_THREAD_H

@@ -173,6 +173,61 @@ EXPLORE(what_was_done_before_an_interrupt_is_seen_after_it)
     rota_interrupted();
 }
 
+static rota__atomic(uint32_t) done[2];
+
+static void interrupt_0(void *thread)
+{
+    rota__store_relaxed(&done[0], 1);
+    rota_thread_interrupt(thread);
+}
+
+static void interrupt_1(void *thread)
+{
+    rota__store_relaxed(&done[1], 1);
+    rota_thread_interrupt(thread);
+}
+
+/* thread.T4: one swap takes the interrupts of two threads, and its thread sees what both did before. */
+EXPLORE(what_two_interrupters_did_is_seen_after_one_interrupt)
+{
+    rota_thread *self = rota__self();
+
+    rota__store_relaxed(&done[0], 0);
+    rota__store_relaxed(&done[1], 0);
+    ex_thread *first = ex_start(interrupt_0, self);
+    ex_thread *second = ex_start(interrupt_1, self);
+    while (rota__load_relaxed(&done[0]) == 0 || rota__load_relaxed(&done[1]) == 0)
+        ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    ex_join(first);
+    ex_join(second);
+    rota_interrupted();
+}
+
+static int before_stop;
+
+static void write_and_stop(void *thread)
+{
+    before_stop = 1;
+    rota__thread_stop(thread);
+}
+
+/* thread.T4: an execution that is interrupted from its beginning sees what was done before the stop. */
+EXPLORE(what_was_done_before_a_stop_is_seen_by_an_execution_that_begins_after_it)
+{
+    rota_thread *self = rota__self();
+    rota__execution execution;
+
+    before_stop = 0;
+    ex_thread *other = ex_start(write_and_stop, self);
+    rota__execution_begin(&execution, NULL);
+    if (rota_interrupted())
+        ex_check(before_stop == 1);
+    rota__execution_end(&execution);
+    ex_join(other);
+    rota__thread_resume(self);
+    rota_interrupted();
+}
+
 static void stop(void *thread)
 {
     rota__thread_stop(thread);
