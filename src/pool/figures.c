@@ -15,7 +15,8 @@ static uint64_t add_up(const rota__pool *pool, rota_pool_stats *stats)
     for (const rota__link *link = pool->workers.head.next; link != &pool->workers.head;
          link = link->next) {
         const rota__worker *worker = ROTA__CONST_CONTAINER(link, rota__worker, link);
-        uint64_t counts = rota__load_relaxed(&worker->counts);
+        uint64_t counts =
+            rota__load_acquire(&worker->counts); /* pairs with the worker's own count */
         stats->completed += rota__counts_completed(counts);
         running += rota__counts_running(counts);
         stats->active += rota__counts_running(counts) != 0;

@@ -18,7 +18,8 @@ static void count(pool_turn *now, uint64_t change)
     rota__worker *worker = now->worker;
 
     if (worker != NULL) {
-        rota__store_relaxed(&worker->counts, rota__load_relaxed(&worker->counts) + change);
+        rota__store_release(&worker->counts,
+                            rota__load_relaxed(&worker->counts) + change); /* pairs with add_up */
     } else if (change != ROTA__ONE_RUNNING) {
         rota__mutex_lock(&now->pool->lock);
         now->pool->completed++;

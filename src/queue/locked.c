@@ -5,10 +5,10 @@
 
 /* -- Counts, which can be read without the lock --------------------------- */
 
-/* After a change, with the lock held. They stand alone: nothing is ordered by them. */
+/* After a change, with the lock held. Whoever sees the new size sees what came before the change. */
 static void count(rota__locked *locked, size_t size)
 {
-    rota__store_relaxed(&locked->size, size);
+    rota__store_release(&locked->size, size); /* pairs with rota__locked_size */
     rota__store_relaxed(&locked->room, locked->container->room(locked));
 }
 
@@ -19,7 +19,7 @@ static size_t counted(const rota__locked *locked)
 
 size_t rota__locked_size(rota_queue *queue)
 {
-    return counted(rota__locked_of(queue));
+    return rota__load_acquire(&rota__locked_of(queue)->size); /* pairs with count */
 }
 
 size_t rota__locked_room(rota_queue *queue)
