@@ -35,7 +35,7 @@ grep -q 'SONAME.*\[librota\.so\.0\]' "$tmp/dynamic" || fail "the name of the lib
 ! readelf -lW "$shared" | grep 'GNU_STACK.*RWE' || fail "the stack could be executed"
 quietly nm --defined-only "$static"
 grep -q ' T rota_future_get$' "$tmp/log" || fail "$static is empty"
-! grep -E ' T rota__(fault|cache_flush|clock_replace)' "$tmp/log" || fail "this is for tests alone"
+! grep -E ' T rota__(fault|blocks_flush|clock_replace)' "$tmp/log" || fail "this is for tests alone"
 ! grep -E ' [A-Z] [^r]' "$tmp/log" | grep -v ' V DW\.ref\.' || fail "not a name of rota's"
 
 say manual pages

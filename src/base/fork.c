@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fork.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 #include "base/mutex.h"
 #include "base/thread.h"
 
@@ -20,12 +20,12 @@ static void before(void)
     rota__mutex_lock(&rota__making_lock);
     rota__mutex_lock(&lock);
     rota__mutex_lock(&rota__process_lock);
-    rota__cache_lock();
+    rota__blocks_lock();
 }
 
 static void in_parent(void)
 {
-    rota__cache_unlock();
+    rota__blocks_unlock();
     rota__mutex_unlock(&rota__process_lock);
     rota__mutex_unlock(&lock);
     rota__mutex_unlock(&rota__making_lock);

@@ -22,6 +22,14 @@ typedef struct rota__list {
     rota__link head;
 } rota__list;
 
+/* An empty list, for static storage. */
+#define ROTA__LIST_INITIALIZER(list)   \
+    {                                  \
+        {                              \
+            &(list).head, &(list).head \
+        }                              \
+    }
+
 static inline void rota__link_init(rota__link *link)
 {
     link->previous = link;
@@ -74,6 +82,11 @@ static inline void rota__list_remove(rota__link *link)
 static inline rota__link *rota__list_first(const rota__list *list)
 {
     return rota__list_is_empty(list) ? NULL : list->head.next;
+}
+
+static inline rota__link *rota__list_last(const rota__list *list)
+{
+    return rota__list_is_empty(list) ? NULL : list->head.previous;
 }
 
 static inline rota__link *rota__list_take_first(rota__list *list)

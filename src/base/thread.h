@@ -26,7 +26,7 @@
 #define ROTA_BASE_THREAD_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
+#include "base/block.h"
 #include "base/compiler.h"
 #include "os/os.h"
 
@@ -84,7 +84,7 @@ struct rota_thread {
     rota__patience patience;            /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;
-    rota__magazines magazines; /* cache.c only */
+    rota__magazines magazines; /* block.h and block.c only */
 };
 
 #ifdef ROTA_EXPLORE

@@ -5,7 +5,7 @@
  */
 #include "future/future_internal.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 #include "base/check.h"
 #include "future/future_state.h"
 
@@ -21,16 +21,17 @@
 
 rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
 {
-    uint8_t home;
+    uint8_t slab_offset;
     size_t units = (size + ROTA__BLOCK_UNIT - 1) / ROTA__BLOCK_UNIT;
-    rota_future *future = rota__block_alloc(units * ROTA__BLOCK_UNIT, &home);
+    rota_future *future =
+        rota__block_get(&rota__self()->magazines, units * ROTA__BLOCK_UNIT, &slab_offset);
 
     if (future == NULL)
         return NULL;
     future->task.call = call != NULL ? *call : (rota_call){0};
     rota__store_relaxed(&future->task.next, NULL);
     future->task.error = 0;
-    future->task.home = home;
+    future->task.slab_offset = slab_offset;
     future->task.units = (uint8_t)units; /* by which destroy knows what was asked for */
     future->task.kind = ROTA__TASK_FUTURE;
     future->task.periodic = false;
@@ -67,7 +68,8 @@ static void destroy(rota_future *future)
     if (future->value_of != NULL)
         rota__future_unpin(future->value_of); /* which has none of its own: no deeper than this */
     note_gone(future);
-    rota__block_free(future, (size_t)future->task.units * ROTA__BLOCK_UNIT, future->task.home);
+    rota__block_put(&rota__self()->magazines, future, (size_t)future->task.units * ROTA__BLOCK_UNIT,
+                    future->task.slab_offset);
 }
 
 bool rota__future_is_held(const rota_future *future)

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "queue/nodes.h"
 
-#include "base/cache.h"
+#include "base/thread.h"
 
 void *rota__node_new(size_t size, void *element)
 {
-    uint8_t home;
-    rota__node *node = rota__block_alloc(size, &home);
+    uint8_t slab_offset;
+    rota__node *node = rota__block_get(&rota__self()->magazines, size, &slab_offset);
 
     if (node == NULL)
         return NULL;
     rota__link_init(&node->link);
     node->element = element;
-    node->home = home;
+    node->slab_offset = slab_offset;
     return node;
 }
 
 void rota__node_free(rota__node *node, size_t size)
 {
     rota__list_remove(&node->link);
-    rota__block_free(node, size, node->home);
+    rota__block_put(&rota__self()->magazines, node, size, node->slab_offset);
 }
 
 static rota__node *node_of(rota__link *link)

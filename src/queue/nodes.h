@@ -12,8 +12,8 @@
 
 typedef struct rota__node {
     rota__link link;
-    void *element; /* NULL: a mark */
-    uint8_t home;  /* of its block */
+    void *element;       /* NULL: a mark */
+    uint8_t slab_offset; /* of its block */
 } rota__node;
 
 /* NULL: no memory. A node of `size` bytes, of which these are the first. In no list. */

@@ -4,17 +4,17 @@
  */
 #include "task/task_internal.h"
 
-#include "base/cache.h"
+#include "base/thread.h"
 
 rota_task *rota__plain_task_new(rota_fn *fn, void *arg)
 {
-    uint8_t home;
-    rota_task *task = rota__block_alloc(sizeof *task, &home);
+    uint8_t slab_offset;
+    rota_task *task = rota__block_get(&rota__self()->magazines, sizeof *task, &slab_offset);
 
     if (task == NULL)
         return NULL;
     task->call = (rota_call){.fn = fn, .arg = arg};
-    task->home = home;
+    task->slab_offset = slab_offset;
     task->kind = ROTA__TASK_PLAIN;
     task->periodic = false;
     return task;
@@ -22,7 +22,7 @@ rota_task *rota__plain_task_new(rota_fn *fn, void *arg)
 
 void rota__plain_task_free(rota_task *task)
 {
-    rota__block_free(task, sizeof *task, task->home);
+    rota__block_put(&rota__self()->magazines, task, sizeof *task, task->slab_offset);
 }
 
 const rota_call *rota_task_call(const rota_task *task)

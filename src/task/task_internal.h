@@ -31,7 +31,7 @@ struct rota_task {
             };
             rota__atomic(uint64_t) counts; /* of a future: future.c only */
             int32_t error;                 /* likewise: the code it failed with */
-            uint8_t home;                  /* of its block: cache.h */
+            uint8_t slab_offset;           /* of its block: block.h */
             uint8_t units;                 /* likewise: its size */
             uint8_t kind;                  /* a rota__task_kind */
             bool periodic;                 /* goes back to pending after a run */

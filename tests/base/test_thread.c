@@ -129,13 +129,13 @@ static pthread_key_t key;
 
 static void use_the_library(void *arg)
 {
-    uint8_t home;
-    void *block = rota__block_alloc(64, &home);
+    uint8_t slab_offset;
+    void *block = rota__block_get(&rota__self()->magazines, 64, &slab_offset);
 
     (void)arg;
     test_check(block != NULL);
     test_check(rota_thread_self() != NULL);
-    rota__block_free(block, 64, home);
+    rota__block_put(&rota__self()->magazines, block, 64, slab_offset);
 }
 
 static void *set_destructor(void *arg)
@@ -157,7 +157,7 @@ TEST(destructors_may_use_the_library)
     assert_int_equal(pthread_create(&thread, NULL, set_destructor, &key), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(pthread_key_delete(key), 0);
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), 0);
 }
 

@@ -9,7 +9,7 @@
 #include "rota_test_compose.h"
 #include "rota_test_internal.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 
 #include <string.h>
 
@@ -238,7 +238,7 @@ static void check_end(const struct story *story, size_t live)
 {
     bool is_good = true;
 
-    rota__cache_flush();
+    rota__blocks_flush();
     is_good = test_memory_live() == live;
     for (int i = 0; i < FUTURES; i++)
         is_good = is_good && frees[i] == model.was_completed[i];
@@ -254,7 +254,7 @@ static void play(const struct story *story)
     memset(&model, 0, sizeof model);
     memset(frees, 0, sizeof frees);
     memset(futures, 0, sizeof futures);
-    rota__cache_flush();
+    rota__blocks_flush();
     live = test_memory_live();
     for (int i = 0; i < story->count; i++) {
         apply(story->graph, story->operations[i]);

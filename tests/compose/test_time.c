@@ -82,7 +82,7 @@ TEST(a_source_may_end_while_its_timeout_is_made)
 
     its_maker = pthread_self();
     for (unsigned n = 1; has_ended; n++) {
-        rota__cache_flush();
+        rota__blocks_flush();
         source_to_end = test_promise();
         allocations_before = n;
         test_memory_fail_only(end_source);

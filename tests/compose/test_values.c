@@ -154,13 +154,13 @@ TEST(who_only_passed_it_on_goes_at_once)
     rota_future *last;
 
     rota_task_run(task);
-    rota__cache_flush(); /* each comes from a chunk of its own then */
+    rota__blocks_flush(); /* each comes from a chunk of its own then */
     assert_ok(rota_copy(source, &middle));
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
     assert_ok(rota_copy(middle, &last));
     rota_future_unref(middle);
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), live);
     rota_future_unref(source);
     test_has_ended(last, TEST_SUCCEEDS, &probe);

@@ -5,7 +5,7 @@
  */
 #include "queue_contract.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 #include "rota_test_internal.h"
 
 enum { BURST = 100000, ENOUGH = 4096 };
@@ -23,7 +23,7 @@ static void insert_burst(contract *test)
 /* In use, not counting what the library keeps for all queues. */
 static size_t bytes_in_use(void)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     return test_memory_bytes();
 }
 
@@ -102,12 +102,12 @@ CONTRACT(MAY_BE_FULL, waiting_for_room_leaves_nothing_behind)
 
     contract_fill(test);
     assert_status(rota_queue_offer_timed(test->queue, late, 1), ROTA_ETIMEDOUT);
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
     for (size_t i = 0; i < 1000; i++) {
         rota_ns timeout = (rota_ns)(i % 3);
         assert_status(rota_queue_offer_timed(test->queue, late, timeout), ROTA_ETIMEDOUT);
     }
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), live);
 }

@@ -148,11 +148,11 @@ static void check_memory(void)
 {
     rota_ns until = rota_now() + ROTA_SEC(FREED_IN);
 
-    rota__cache_flush();
+    rota__blocks_flush();
     while (test_memory_live() > 0) {
         test_check(rota_now() < until && "all memory was freed");
         sched_yield();
-        rota__cache_flush();
+        rota__blocks_flush();
     }
 }
 

@@ -8,7 +8,7 @@
 #include "rota_test_compose.h"
 #include "rota_test_internal.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 #include "compose/compose_internal.h"
 #include "os/fault.h"
 
@@ -180,7 +180,7 @@ TEST(each_form_is_made_or_not)
 /* GEN-10: the one thread that all share cannot be made; the next time it can. */
 TEST(without_a_thread_there_is_no_timeout)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
 
     rota__fault_arm(ROTA__FAULT_THREAD_START, 1, true);
@@ -190,7 +190,7 @@ TEST(without_a_thread_there_is_no_timeout)
     assert_ptr_equal(out, TEST_UNTOUCHED);
     assert_int_equal(rota_future_dependents(source), 0);
     rota__timer_end(ROTA_FOREVER);
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), live);
     assert_ok(make_timeout());
     undo(NULL);
@@ -267,7 +267,7 @@ TEST(a_hedge_has_one_attempt_or_two)
 
     for (unsigned n = 1; is_reached; n++) {
         rota_call call = test_probe_call(&probe);
-        rota__cache_flush();
+        rota__blocks_flush();
         size_t live = test_memory_live();
         test_memory_fail_at(n, false);
         int status = rota_hedge(executor, &call, LATER, &out);
@@ -281,7 +281,7 @@ TEST(a_hedge_has_one_attempt_or_two)
             rota_future_unref(out);
         }
         rota__timer_end(ROTA_FOREVER);
-        rota__cache_flush();
+        rota__blocks_flush();
         assert_int_equal(test_memory_live(), live);
     }
     assert_true(probe.runs > 1);
@@ -292,20 +292,20 @@ TEST(a_hedge_has_one_attempt_or_two)
 /* GEN-10: without memory for the next attempt a retry ends as the last one has. */
 TEST(a_retry_ends_without_memory_for_a_timer)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
 
     assert_ok(attempt_retry(NULL));
     probe.error = TEST_CODE;
     rota_task *task = test_manual_take(manual, 0);
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     rota_task_run(task);
     test_memory_fail_at(0, false);
     test_has_ended(out, TEST_FAILS, NULL);
     rota_future_unref(out);
     rota__timer_end(ROTA_FOREVER);
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), live);
 }
 
@@ -342,7 +342,7 @@ static void drop_graph(void)
 TEST(the_rest_needs_no_memory)
 {
     make_graph();
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     test_end(source, TEST_SUCCEEDS, &probe);
     test_has_ended(graph.any, TEST_SUCCEEDS, &probe);

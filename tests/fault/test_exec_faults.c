@@ -63,7 +63,7 @@ struct attempt {
 
 static void assert_memory(size_t before)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), before);
 }
 
@@ -77,7 +77,7 @@ static void end_what_was_made(const struct attempt *attempt, size_t before)
 /* With its nth allocation failing. False: it does not make so many. */
 static bool fails_at(const struct attempt *attempt, unsigned n, bool onwards)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t before = test_memory_live();
 
     test_memory_fail_at(n, onwards);
@@ -220,7 +220,7 @@ TEST(the_rest_needs_no_memory)
 
     for (size_t i = 0; i < 4; i++)
         assert_ok(test_executor_direct(&executors[i]));
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     assert_ok(rota_execute_task(executors[0], task));
     assert_true(rota_executor_describe(executors[0], line, sizeof line) > 0);

@@ -76,7 +76,7 @@ static bool submit_fails_at(unsigned busy, unsigned n, bool onwards)
 
     test_gate_init(&gate);
     test_occupy(pool, &gate, busy);
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(n, onwards);
     int status = rota_submit_call(pool, &call, &future);
     bool reached = test_memory_asked() >= n;
@@ -148,7 +148,7 @@ static void join_leaves(void)
 
 static void fork_without_memory(void *pool)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     unsigned ran = fork_leaves();
     test_check(ran > 0 && ran < MANY);
@@ -241,7 +241,7 @@ TEST_WITH(with_faults, what_cannot_be_handed_over_stays)
     test_occupy(pool, &gate, 1);
     for (int i = 0; i < QUEUED; i++)
         assert_ok(rota_execute(pool, test_count, &runs));
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     assert_status(rota_forkjoin_drain_tasks(pool, &list), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
@@ -578,7 +578,7 @@ static bool invoke_fails_at(unsigned n, bool onwards)
 {
     rota_executor *pool = test_forkjoin_of(2);
 
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(n, onwards);
     invoke_fib(pool);
     bool reached = test_memory_asked() >= n;

@@ -144,7 +144,7 @@ TEST(the_rest_needs_no_memory)
 /* GEN-10: every descriptor is refused once; nothing is left behind, and the next try works. */
 TEST(a_refused_descriptor_can_be_asked_for_again)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
 
     for (unsigned n = 1; n < 5; n++) {
@@ -156,7 +156,7 @@ TEST(a_refused_descriptor_can_be_asked_for_again)
         assert_true((status == ROTA_OK) == (fd != -7));
         assert_ok(rota_future_fd(future, &fd));
         unref(NULL);
-        rota__cache_flush();
+        rota__blocks_flush();
         assert_int_equal(test_memory_live(), live);
     }
 }
@@ -183,7 +183,7 @@ TEST(a_thread_that_is_not_watched_can_use_futures)
 {
     rota_future *promises[3] = {NULL, NULL, NULL};
 
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
     assert_ok(rota_promise_new(&promises[1]));
     assert_ok(rota_promise_new(&promises[2]));
@@ -196,7 +196,7 @@ TEST(a_thread_that_is_not_watched_can_use_futures)
     rota_future_unref(promises[1]);
     assert_int_equal(probe.runs, 2);
     assert_int_equal(probe.frees, 1);
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), live);
 }
 

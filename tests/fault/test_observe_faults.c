@@ -47,7 +47,7 @@ static int clean_up(void **state)
         rota__fault_arm((rota__fault_kind)kind, 0, false);
     rota__observe_forget();
     fclose(nowhere);
-    rota__cache_flush();
+    rota__blocks_flush();
     return status + (int)test_memory_live();
 }
 

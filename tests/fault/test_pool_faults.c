@@ -125,7 +125,7 @@ static void submit_with(struct attempt *attempt, unsigned n, bool onwards)
     rota_call call = test_probe_call(&attempt->probe);
 
     attempt->future = TEST_UNTOUCHED;
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(n, onwards);
     attempt->status = rota_submit_call(attempt->pool, &call, &attempt->future);
     attempt->reached = test_memory_asked() >= n;
@@ -213,7 +213,7 @@ TEST(a_completion_takes_a_task_or_not)
 
     test_every_allocation_fails(make_completion, free_completion, &made, ROTA_ENOMEM);
     assert_ok(make_completion(&made));
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     assert_status(rota_completion_submit(made.service, &call, &future), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
@@ -473,7 +473,7 @@ TEST(a_task_that_is_passed_on_is_taken_or_not)
     test_probe probe = {.error = 0};
     rota_task *task = test_task(test_probe_call(&probe), NULL);
 
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     assert_status(rota_execute_task(pool, task), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
@@ -493,7 +493,7 @@ TEST(a_handler_that_tries_again_says_what_was_missing)
     test_probe probe = {.error = 0};
     rota_task *task = test_task(test_probe_call(&probe), NULL);
 
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     assert_status(rota_reject_discard_oldest(pool, task, NULL), ROTA_ENOMEM);
     assert_status(rota_reject_block(pool, task, NULL), ROTA_ENOMEM);

@@ -138,7 +138,7 @@ static void each_allocation_fails(const struct way *way, bool onwards)
     bool over = false;
 
     for (unsigned n = 1; !over; n++) {
-        rota__cache_flush();
+        rota__blocks_flush();
         size_t before = test_memory_live();
         test_memory_fail_at(n, onwards);
         int status = fill(way, onwards);
@@ -146,7 +146,7 @@ static void each_allocation_fails(const struct way *way, bool onwards)
         test_memory_fail_at(0, false);
         assert_true(status == ROTA_OK || status == ROTA_ENOMEM);
         refused += status != ROTA_OK;
-        rota__cache_flush();
+        rota__blocks_flush();
         assert_int_equal(test_memory_live(), before);
         assert_true(n < TOO_MANY);
     }
@@ -208,7 +208,7 @@ TEST(a_consumer_waits_on_when_an_insertion_failed)
         kind = &test_queue_kinds[i];
         assert_ok(kind->make(&queue));
         test_caller_start(&consumer, queue, test_take, NULL, 0);
-        rota__cache_flush();
+        rota__blocks_flush();
         test_memory_fail_at(1, true);
         int status = rota_queue_put(queue, &cells[0]);
         test_memory_fail_at(0, false);
@@ -236,7 +236,7 @@ static void room_is_passed_on(void)
         assert_ok(rota_queue_put(queue, &cells[i]));
     for (size_t i = 0; i < 2; i++)
         test_caller_start(&producers[i], queue, test_put, &cells[kind->capacity + i], 0);
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, false);
     assert_ok(rota_queue_poll(queue, &element));
     test_callers_await(producers, 2, 1);

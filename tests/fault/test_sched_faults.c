@@ -100,7 +100,7 @@ static bool schedule_with(struct attempt *attempt, unsigned n, bool onwards)
     const struct how *how = attempt->how;
 
     attempt->future = TEST_UNTOUCHED;
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(n, onwards);
     attempt->status =
         rota_schedule_call(attempt->sched, &call, how->delay, how->period, &attempt->future);
@@ -452,7 +452,7 @@ TEST(each_form_says_what_was_missing)
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     test_probe probe = {.error = 0};
 
-    rota__cache_flush();
+    rota__blocks_flush();
     test_memory_fail_at(1, true);
     each_form_says(sched, &probe, ROTA_ENOMEM);
     test_memory_fail_at(0, false);

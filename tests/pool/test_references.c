@@ -71,13 +71,13 @@ TEST(what_leaves_the_queue_is_let_go_of_at_once)
     test_occupy(pool, &gate, 1);
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         rota_future *future;
-        rota__cache_flush();
+        rota__blocks_flush();
         size_t before = test_memory_live();
         assert_ok(rota_submit_call(pool, &call, &future));
         ways[i](pool, future);
         assert_int_equal(probe.discards, i + 1);
         rota_future_unref(future);
-        rota__cache_flush();
+        rota__blocks_flush();
         assert_int_equal(test_memory_live(), before);
     }
     test_gate_open(&gate);

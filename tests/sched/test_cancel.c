@@ -6,7 +6,7 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 
 #include <stdlib.h>
 
@@ -126,7 +126,7 @@ static void let_them_wait_and_cancel(rota_executor *sched, test_probe *probe)
         assert_true(rota_future_cancel(futures[i]));
         rota_future_unref(futures[i]);
     }
-    rota__cache_flush();
+    rota__blocks_flush();
 }
 
 /* DWQ-14, OWN-15: workers that wait hold on to nothing, not to a single one. */

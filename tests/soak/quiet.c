@@ -2,7 +2,7 @@
 /*
  * quiet.c - between two rounds: memory, descriptors and threads are as they were at first (S6).
  */
-#include "base/cache.h"
+#include "base/block.h"
 #include "compose/compose_internal.h"
 #include "forkjoin/forkjoin_internal.h" /* before the public header, which it adapts */
 
@@ -70,7 +70,7 @@ static void trim(void)
 
 static struct quiet look(void)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     trim();
     return (struct quiet){
         .blocks = test_memory_live() - common_blocks(),

@@ -5,7 +5,7 @@
  */
 #include "queues.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static unsigned long rounds(void)
 
 static size_t bytes_in_use(void)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     return test_memory_bytes();
 }
 

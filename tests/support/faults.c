@@ -17,7 +17,7 @@ void test_every_allocation_fails(int (*attempt)(void *arg), void (*undo)(void *a
                                  int expected)
 {
     for (unsigned n = 1; n < TOO_MANY; n++) {
-        rota__cache_flush();
+        rota__blocks_flush();
         size_t before = test_memory_live();
 
         test_memory_fail_at(n, false);
@@ -32,7 +32,7 @@ void test_every_allocation_fails(int (*attempt)(void *arg), void (*undo)(void *a
         } else {
             expect(status == expected, n, "another status", status);
         }
-        rota__cache_flush();
+        rota__blocks_flush();
         expect(test_memory_live() == before, n, "memory in use is not as before", status);
         if (!reached)
             return;

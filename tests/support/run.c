@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* Not in the library as it is shipped, which a ROTA_TEST_PUBLIC test is linked to. */
-__attribute__((weak)) void rota__cache_flush(void);
+__attribute__((weak)) void rota__blocks_flush(void);
 
 /* -- Registration --------------------------------------------------------------------------- */
 
@@ -57,8 +57,8 @@ static size_t live_before;
 
 static void flush_cache(void)
 {
-    if (rota__cache_flush != NULL)
-        rota__cache_flush();
+    if (rota__blocks_flush != NULL)
+        rota__blocks_flush();
 }
 
 static int set_up(void **state)
@@ -122,7 +122,7 @@ static int tear_down(void **state)
 
     if (!have_ended)
         return -1;
-    if (status != 0 || !has_returned || rota__cache_flush == NULL)
+    if (status != 0 || !has_returned || rota__blocks_flush == NULL)
         return status;
     return fixture->keeps_memory || current->kind.keeps_memory ? 0 : compare_memory();
 }

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "sweep.h"
 
-#include "base/cache.h"
+#include "base/block.h"
 #include "os/fault.h"
 
 #include <fcntl.h>
@@ -245,7 +245,7 @@ static void set(const struct run *run)
     stage = (sweep_stage){.pool = NULL};
     if (run->scene->set != NULL)
         run->scene->set();
-    rota__cache_flush();
+    rota__blocks_flush();
 }
 
 static void judge(struct run *run, rota_ns begun)
@@ -265,7 +265,7 @@ static void judge(struct run *run, rota_ns begun)
 /* True: the faults were reached. */
 static bool do_run(struct run *run)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     size_t live = test_memory_live();
     int fd = next_descriptor();
 
@@ -280,7 +280,7 @@ static bool do_run(struct run *run)
     doing = "striking the scene";
     if (run->scene->strike != NULL)
         run->scene->strike();
-    rota__cache_flush();
+    rota__blocks_flush();
     test_check(test_memory_live() == live || run->row->stays);
     test_check(next_descriptor() == fd);
     return was_reached;
@@ -345,7 +345,7 @@ static unsigned once_and_onwards(struct run run, sweep_kind kind, sweep_tally *t
 /* Tried once: all faults from the first request on, and nobody asks. */
 static void meets_none(struct run run)
 {
-    rota__cache_flush();
+    rota__blocks_flush();
     current = run;
     set(&run);
     given.any = TEST_UNTOUCHED;

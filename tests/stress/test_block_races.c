@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks under load: threads that come and go take, pass on and free them. No block is in two hands
- * (cache.C1), and in the end all memory is back (cache.C2).
+ * (block.B1), and in the end all memory is back (block.B2).
  */
 #include "rota_test_internal.h"
 
@@ -15,7 +15,7 @@ enum { THREADS = 4, GENERATIONS = 10, STEPS = 5000, SLOTS = 300 };
 typedef struct stamp {
     uint64_t mark;
     size_t size;
-    uint8_t home;
+    uint8_t slab_offset;
 } stamp;
 
 static _Atomic(stamp *) slots[SLOTS]; /* where blocks wait for whoever frees them */
@@ -30,12 +30,12 @@ static stamp *take(test_random *random)
 {
     size_t size =
         sizeof(stamp) + test_random_below(random, ROTA__BLOCK_LARGEST - sizeof(stamp)) + 1;
-    uint8_t home;
-    stamp *block = rota__block_alloc(size, &home);
+    uint8_t slab_offset;
+    stamp *block = rota__block_get(&rota__self()->magazines, size, &slab_offset);
 
     if (block == NULL)
         return NULL;
-    *block = (stamp){test_random_next(random), size, home};
+    *block = (stamp){test_random_next(random), size, slab_offset};
     memset(rest_of(block), (int)(block->mark & 0xff), size - sizeof *block);
     return block;
 }
@@ -46,7 +46,7 @@ static void give(stamp *block)
         return;
     for (size_t i = 0; i < block->size - sizeof *block; i++)
         test_check(rest_of(block)[i] == (block->mark & 0xff));
-    rota__block_free(block, block->size, block->home);
+    rota__block_put(&rota__self()->magazines, block, block->size, block->slab_offset);
 }
 
 static void take_and_pass_on(void *arg)
@@ -75,11 +75,11 @@ static void run_generations(void *arg)
     test_memory_fail_at(0, false);
     for (int i = 0; i < SLOTS; i++)
         give(atomic_exchange(&slots[i], NULL));
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), 0);
 }
 
-/* cache.C1, cache.C2 */
+/* block.B1, block.B2 */
 TEST(no_block_is_lost_or_in_two_hands)
 {
     run_generations(NULL);
@@ -96,14 +96,14 @@ TEST(no_block_is_lost_when_memory_is_short)
 enum { BURST = 20000 };
 
 static void *passed[THREADS][BURST];
-static uint8_t homes[THREADS][BURST];
+static uint8_t offsets[THREADS][BURST];
 
 static void take_burst(void *arg)
 {
     size_t mine = (size_t)((void *(*)[BURST])arg - passed);
 
     for (int i = 0; i < BURST; i++) {
-        passed[mine][i] = rota__block_alloc(64, &homes[mine][i]);
+        passed[mine][i] = rota__block_get(&rota__self()->magazines, 64, &offsets[mine][i]);
         test_check(passed[mine][i] != NULL);
     }
 }
@@ -113,7 +113,7 @@ static void free_burst(void *arg)
     size_t mine = (size_t)((void *(*)[BURST])arg - passed);
 
     for (int i = 0; i < BURST; i++)
-        rota__block_free(passed[mine][i], 64, homes[mine][i]);
+        rota__block_put(&rota__self()->magazines, passed[mine][i], 64, offsets[mine][i]);
 }
 
 static void run(void (*body)(void *arg))
@@ -126,16 +126,15 @@ static void run(void (*body)(void *arg))
         test_thread_join(threads[i]);
 }
 
-/* cache.C3: after a burst of all threads, freed by others, little is kept of it. */
+/* block.B3: after a burst of all threads, freed by others, little is kept of it. */
 TEST(memory_goes_back_after_a_burst_of_all)
 {
     for (int round = 0; round < 3; round++) {
         run(take_burst);
         assert_true(test_memory_live() >= (size_t)THREADS * BURST / 64);
         run(free_burst);
-        assert_true(test_memory_live()
-                    <= 300); /* of 1,250 chunks: 64 and what others' chains pin */
+        assert_true(test_memory_live() <= 128 / 4); /* of 1,270 slabs of 4 KiB */
     }
-    rota__cache_flush();
+    rota__blocks_flush();
     assert_int_equal(test_memory_live(), 0);
 }
