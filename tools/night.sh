@@ -75,7 +75,7 @@ step "every schedule" explore explore "$(share 25)"
 step "narrow counters" explore explore_narrow "$(share 5)"
 step "fuzzing" tests/fuzz/run --build build/fuzz --seconds $(($(share 20) / 4))
 step "soak" build/release/tests/soak/soak --seconds "$(share 25)"
-step "combinations" ./test combine --seed random --minutes $(($(share 5) / 60 + 1))
+step "combinations" ./test combine --strict --seed random --minutes $(($(share 5) / 60 + 1))
 step "hostile hosts" tests/host/run --seconds $(($(share 5) / 20 + 3))
 step "the tour, in a browser" sh -c './run --seconds 10 >/dev/null && sh tests/tour/screenshot.sh out'
 step "changes are noticed" python3 tools/mutate.py --sample $(($(share 20) / 3 + 1)) \

@@ -134,7 +134,7 @@ extern _Thread_local int thread_state; /* 0: of the row; 1: after on_start; 2: a
 /* harness.c */
 int row_run(void);
 void row_is(const char *place, const char *wait);
-void fail(const char *format, ...);
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool check_status(const char *call, int status, int expected);
 void set_alarm(rota_ns time);
 void changed(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - runs the row whose choices are given as words: combine setting moment start event executor work body place wait
+ * main.c - runs the row whose choices are given as words: combine
+ *          executor work body place wait event moment start setting
  */
 #include "combine.h"
 

@@ -281,14 +281,15 @@ int wait_any(rota_future *future)
 /* Until the fork/join pool has nothing to do. */
 int wait_quiescence(rota_future *future)
 {
+    int begun;
     int status;
 
-    do
+    do {
+        begun = atomic_load(&row.main->begun); /* a later attempt may begin at any time */
         status = rota_await_quiescence(row.ex, ROTA_FOREVER);
-    while (goes_on(status));
+    } while (goes_on(status));
     check_status("rota_await_quiescence", status, ROTA_OK);
-    if (atomic_load(&row.main->accepted)
-        && atomic_load(&row.main->begun) != atomic_load(&row.main->ended))
+    if (atomic_load(&row.main->accepted) && atomic_load(&row.main->ended) < begun)
         fail("rota_await_quiescence returns while the job runs");
     return future == NULL ? status : wait_get(future);
 }
