@@ -132,7 +132,7 @@ void rota_thread_interrupt(rota_thread *thread)
 
 void rota__thread_nudge(rota_thread *thread)
 {
-    rota__store_release(&thread->outermost.interrupted, 1); /* pairs with rota__is_interrupted */
+    rota__swap_release(&thread->outermost.interrupted, 1); /* thread.T4; read by is_interrupted */
     rota__unpark(thread);
 }
 
