@@ -14,9 +14,9 @@
  *               has ended without. It does so by pins: it is no holder of theirs.
  *   compose.X2  The task is one reference to a stage, and each tie to a source that was not cut
  *               another. So a stage that nobody holds is there until its step has run.
- *   compose.X3  While a stage waits it has a keeper, which hears that somebody else has ended it,
- *               cuts its ties, and gives the task's reference back. Whoever lets the stage go on
- *               takes the keeper away first.
+ *   compose.X3  While a stage waits it has a cancel listener, which is notified if another thread
+ *               ends the stage: it cuts the ties, and gives the task's reference back. Whoever lets
+ *               the stage go on clears the listener first.
  *   compose.X4  Sources are let go once, by who ended the stage: its body, or who ended it without
  *               (as its argument: future.F4), or who passed an end on.
  *   compose.X5  One thread cuts the ties of a stage: the first to set CUT. The only tie of a chain

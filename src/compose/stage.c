@@ -136,7 +136,7 @@ static void withdraw_from_all(rota__stage *stage)
 }
 
 /* compose.X3: somebody else has ended it. */
-static void ended(rota__keeper *mine, rota_future *future)
+static void ended(rota__cancel_listener *mine, rota_future *future)
 {
     rota__stage *stage = (rota__stage *)future;
 
@@ -149,7 +149,7 @@ static void ended(rota__keeper *mine, rota_future *future)
     rota__future_unpin(future);  /* compose.X2: the task */
 }
 
-static rota__keeper keeper = {.ended = ended};
+static rota__cancel_listener listener = {.notify = ended};
 
 /* -- Going on ------------------------------------------------------------- */
 
@@ -172,7 +172,7 @@ static void refused(rota__stage *stage, int status, rota__action_queue *more)
     rota__future_unpin(&stage->future);
 }
 
-/* The sources are done, as far as it needs them, and the keeper is gone: compose.X3. They are held
+/* The sources are done, as far as it needs them, and the listener is cleared: compose.X3. They are held
    by the caller, as who ends it now lets them go. True: it is the step's turn. */
 static bool is_for_step(rota__stage *stage, rota__action_queue *more)
 {
@@ -208,7 +208,7 @@ static void source_done(rota__action *action, rota__action_queue *more)
 {
     rota__stage *stage = ROTA__CONTAINER(action, rota__stage, action);
     /* compose.X3b */
-    bool goes_on = rota__future_unkeep(&stage->future) && is_for_step(stage, more);
+    bool goes_on = rota__future_clear_listener(&stage->future) && is_for_step(stage, more);
 
     rota__future_unpin(&stage->future); /* compose.X2: the tie */
     if (goes_on)
@@ -218,7 +218,7 @@ static void source_done(rota__action *action, rota__action_queue *more)
 static bool last_is_done(rota__stage *stage)
 {
     return rota__sub_acq_rel(&stage->ties->waiting, 1) == 1 /* pairs with the others' */
-           && rota__future_unkeep(&stage->future);
+           && rota__future_clear_listener(&stage->future);
 }
 
 /* Who comes second of the first that is done and who makes the ties, cuts them. */
@@ -227,7 +227,7 @@ static bool first_is_done(rota__stage *stage, rota__tie *tie)
     rota__ties *ties = stage->ties;
     uint32_t flags = rota__or_acq_rel(&ties->flags, TAKEN);
 
-    if (flags & TAKEN || !rota__future_unkeep(&stage->future))
+    if (flags & TAKEN || !rota__future_clear_listener(&stage->future))
         return false;
     ties->first = tie->source;
     if (flags & TIED)
@@ -313,7 +313,7 @@ rota__stage *rota__stage_new(const rota__stage_kind *kind, rota_future *source, 
 void rota__stage_start(rota__stage *stage)
 {
     rota__future_pin(&stage->future); /* compose.X2 */
-    rota__future_keep(&stage->future, &keeper);
+    rota__future_set_listener(&stage->future, &listener);
     if (!rota__future_add(stage->source, &stage->action))
         rota__action_run(&stage->action);
 }
@@ -394,7 +394,7 @@ static void end_tying(rota__stage *stage, size_t made)
     for (size_t i = made; i < ties->n; i++)
         leave_ties(ties);
     if (rota__or_acq_rel(&ties->flags, TIED) & TAKEN) { /* pairs with first_is_done */
-        rota__or_acq_rel(&ties->flags, CUT); /* who ends it now finds its keeper: compose.X3 */
+        rota__or_acq_rel(&ties->flags, CUT); /* who ends it now finds its listener: compose.X3 */
         cut_made(stage, made);
     }
     if (stage->kind->needs_all)
@@ -416,7 +416,7 @@ int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *so
         rota_future_unref(&stage->future);
         return ROTA_ENOMEM;
     }
-    rota__future_keep(&stage->future, &keeper);
+    rota__future_set_listener(&stage->future, &listener);
     *out = &stage->future;
     end_tying(stage, tie_all(stage));
     return ROTA_OK;
@@ -459,10 +459,11 @@ static void wait_for_inner(rota_future *future)
     rota__stage_start(stage);
     if (rota__or_acq_rel(&stage->executor, ROTA__STAGE_TIED) & ROTA__STAGE_ENDED)
         withdraw(stage);
-    /* compose.X3a: who ended it before it was kept could not tell. It has added to the keeper's
-       word, which keep has swapped since: so this look comes after that end (keeper.K4). */
+    /* compose.X3a: a thread that ended it before the listener was set could not notify it. That
+       thread has added to the listener word, which was swapped since, so this look comes after that
+       end (cancel_listener.L4). */
     if (rota_future_is_done(future))
-        rota__future_tell_keeper(future);
+        rota__future_notify_listener(future);
     rota__future_unpin(inner);
 }
 

@@ -6,8 +6,8 @@
  *   timer.M1  Who uses the timer is counted before it looks for it, and until it has left. Who ends
  *             the timer hides it before it looks at the count, and frees it when there is nobody:
  *             at exit there may be threads that nobody waits for.
- *   timer.M2  A future on its way through an executor that waits has that as its keeper, and its
- *             parcel as what comes `next`. Whoever takes it from the keeper has its task: the
+ *   timer.M2  A future on its way through an executor that waits has that as its listener, and its
+ *             parcel as what comes `next`. Whoever clears the listener has its task: the
  *             timer, which passes it on, or who has ended it, who stops the timer. The last user of
  *             the parcel lets go of what is left in there.
  */
@@ -225,7 +225,7 @@ int rota_timeout_value(rota_future *f, rota_ns timeout, void *value, rota_future
 typedef struct delayed {
     rota_executor *executor;
     rota_ns delay;
-    rota__keeper keeper; /* of the futures on the way: timer.M2 */
+    rota__cancel_listener listener; /* of the futures on the way: timer.M2 */
     rota__mutex lock;
     size_t under_way;
     rota__lobby waiters; /* for the last of them */
@@ -270,7 +270,8 @@ static rota_task *take_task(parcel *mine)
     rota_task *task = mine->task;
 
     if (task->kind == ROTA__TASK_FUTURE
-        && !rota__future_unkeep_from(rota__future_of(task), &mine->from->keeper)) /* timer.M2a */
+        && !rota__future_clear_listener_if(rota__future_of(task),
+                                           &mine->from->listener)) /* timer.M2a */
         return NULL;
     mine->task = NULL;
     return task;
@@ -319,11 +320,11 @@ static void drop(void *mine)
 }
 
 /* timer.M2: the future has ended on the way. */
-static void ended_on_the_way(rota__keeper *keeper, rota_future *future)
+static void ended_on_the_way(rota__cancel_listener *listener, rota_future *future)
 {
     parcel *mine = (parcel *)(void *)rota__load_relaxed(&future->task.next);
 
-    (void)keeper;
+    (void)listener;
     if (mine->generation != rota__generation_now())
         return; /* a parent's, whose timer is not here */
     stop_timer(&mine->timer);
@@ -355,9 +356,9 @@ static int send(parcel *mine)
         return rota__timer_set(&call, delay, NULL);
     future = rota__future_of(mine->task);
     rota__store_relaxed(&future->task.next, (rota_task *)(void *)mine);
-    rota__future_keep(future, &mine->from->keeper);
+    rota__future_set_listener(future, &mine->from->listener);
     if (rota_future_is_done(future))
-        rota__future_tell_keeper(future); /* which who ended it may not have seen */
+        rota__future_notify_listener(future); /* which who ended it may not have seen */
     status = rota__timer_set(&call, delay, &set);
     if (status == ROTA_OK)
         hold_timer(&mine->timer, set);
@@ -397,7 +398,7 @@ static void delayed_free(void *ctx)
 {
     delayed *self = ctx;
 
-    rota__keeper_close(&self->keeper);
+    rota__cancel_listener_await_idle(&self->listener);
     rota__mutex_lock(&self->lock); /* who came last has left it */
     rota__mutex_unlock(&self->lock);
     rota__free(self, sizeof *self);
@@ -415,7 +416,7 @@ int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out)
     self = rota__alloc(sizeof *self);
     if (self == NULL)
         return ROTA_ENOMEM;
-    *self = (delayed){.executor = ex, .delay = delay, .keeper = {.ended = ended_on_the_way}};
+    *self = (delayed){.executor = ex, .delay = delay, .listener = {.notify = ended_on_the_way}};
     rota__lobby_init(&self->waiters);
     status = rota_executor_new(&ops, self, out);
     if (status != ROTA_OK)

@@ -41,7 +41,7 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
     rota__store_relaxed(&future->actions, 0);
     rota__store_relaxed(&future->free_result, (uintptr_t)future->task.call.free_result);
     rota__store_relaxed(&future->event, NULL);
-    rota__store_relaxed(&future->keeper, 0);
+    rota__store_relaxed(&future->listener, 0);
     rota__store_relaxed(&future->time, ROTA__NOT_SCHEDULED);
     future->result = NULL;
     future->value_of = NULL;
@@ -162,7 +162,7 @@ static bool ended(rota_future *future, future_end end)
     if (end == FUTURE_TOO_LATE)
         return false;
     if (end == FUTURE_WAS_PENDING)
-        rota__future_tell_keeper(future); /* future.F6: before any waiter sees the end */
+        rota__future_notify_listener(future); /* future.F6: before any waiter sees the end */
     rota__future_finish(future);
     if (end == FUTURE_WAS_PENDING)
         rota__future_discard_argument(future); /* future.F4 */

@@ -17,8 +17,8 @@
  *   future.F5  The holders share one reference, the task in an executor's hands is one, and whoever
  *              works on a future without holding it pins one. The storage goes with the last. A
  *              promise that no holder is left to complete is cancelled.
- *   future.F6  Whoever ends a future that nobody runs tells its keeper, if it has one, which is
- *              there until that returns: keeper.c.
+ *   future.F6  The thread that ends a future that no thread runs notifies its cancel listener, if
+ *              it has one: cancel_listener.c.
  *   future.F7  Every use of a future happens before its destruction: a thread that gives a
  *              reference back releases, and the thread that destroys the future acquires.
  */
@@ -32,7 +32,7 @@
 
 typedef struct rota__event rota__event;
 typedef struct rota__action_queue rota__action_queue;
-typedef struct rota__keeper rota__keeper;
+typedef struct rota__cancel_listener rota__cancel_listener;
 
 /* A future's `time` is when it is due; or less than 0: it is not scheduled, and this is when it was
    submitted, as a tracer puts it; or, for none: */
@@ -45,7 +45,7 @@ struct rota_future {
     void *result;                        /* future.F2; as is task.error */
     rota__atomic(uintptr_t) free_result; /* the function, or 0 */
     rota__atomic(rota__event *) event;   /* event.c only; made on demand */
-    rota__atomic(uintptr_t) keeper;      /* keeper.c only */
+    rota__atomic(uintptr_t) listener;    /* cancel_listener.c only */
     rota__atomic(rota_ns) time;          /* see above */
     rota_future *value_of;               /* whose result its own is, and is kept for it; or NULL */
 };
@@ -195,26 +195,32 @@ size_t rota__future_count_actions(rota_future *future); /* but for threads that 
 /* Checks what a future that no one uses at the moment must be like. */
 void rota__future_check(const rota_future *future);
 
-/* -- Whoever has its task in a queue (keeper.c) --------------------------- */
+/* -- The object that holds it back (cancel_listener.c) -------------------- */
 
-struct rota__keeper {
-    /* The future, which was kept, has ended before anybody ran it. On the thread that ended it. */
-    void (*ended)(rota__keeper *keeper, rota_future *future);
-    rota__atomic(uint32_t) guests; /* threads inside `ended` */
+struct rota__cancel_listener {
+    /* The future has ended before any thread ran it. Called on the thread that ended it. */
+    void (*notify)(rota__cancel_listener *listener, rota_future *future);
+    rota__atomic(uint32_t) inflight; /* threads inside `notify` */
 };
 
-/* Before the task is where others can find it. */
-void rota__future_keep(rota_future *future, rota__keeper *keeper);
+/* Sets the listener. Called before other threads can find the task. */
+void rota__future_set_listener(rota_future *future, rota__cancel_listener *listener);
 
-/* Who took the task out, before it goes to anybody else. Nobody is told after that, though somebody
-   may be on the way to `ended` still. */
-bool rota__future_unkeep(rota_future *future); /* false: it was not kept, or its keeper is told */
-bool rota__future_unkeep_from(rota_future *future, const rota__keeper *keeper); /* or another's */
+/*
+ * Clears the listener, whichever it is. False: there was none, or it is being notified. The thread
+ * that has taken the task out calls this before another thread gets the task: `notify` is not called
+ * any more, though a thread may still be inside it.
+ */
+bool rota__future_clear_listener(rota_future *future);
 
-void rota__future_tell_keeper(rota_future *future); /* future.F6 */
+/* The same if it is this listener, else false. */
+bool rota__future_clear_listener_if(rota_future *future, const rota__cancel_listener *listener);
 
-/* The keeper keeps nothing any more: waits until nobody is inside, and it can be freed. */
-void rota__keeper_close(rota__keeper *keeper);
+/* Notifies the listener, if there is one (future.F6). */
+void rota__future_notify_listener(rota_future *future);
+
+/* Waits until no thread is inside `notify`. No future has this listener any more. */
+void rota__cancel_listener_await_idle(rota__cancel_listener *listener);
 
 /* -- Its descriptor (event.c) --------------------------------------------- */
 

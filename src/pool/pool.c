@@ -154,7 +154,7 @@ void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__c
     choice chosen = {which, ctx, &taken};
 
     pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
-    /* keeper.K1a: the tasks may outlast the pool. */
+    /* cancel_listener.L1a: the tasks may outlast the pool. */
     for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
         rota__pool_let_go(pool, task);
     rota__chain_join(chain, &taken);
@@ -210,7 +210,7 @@ static void pool_free(rota_executor *ex)
     if (!rota__pool_is_here(pool))
         return;
     rota__executor_leave(ex); /* exec.E4a */
-    if (pool->rules != NULL)  /* keeper.K3a: before the queue goes */
+    if (pool->rules != NULL)  /* cancel_listener.L3a: before the queue goes */
         pool->rules->close(pool);
     rota__pool_join_ended(pool); /* with the lock: who ended the pool has left that, too */
     rota__hand_over(&pool->drained, NULL, &count);

@@ -84,7 +84,7 @@ static int see_to_worker(rota__pool *pool)
 static int not_queued(rota__pool *pool, rota_task *task, int status)
 {
     if (task->kind == ROTA__TASK_FUTURE)
-        rota__future_unkeep(rota__future_of(task));
+        rota__future_clear_listener(rota__future_of(task));
     if (status != ROTA_ECANCELED)
         return status;
     rota__task_release(task);
@@ -117,7 +117,7 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     if (status != ROTA_OK)
         return status;
     if (task->kind == ROTA__TASK_FUTURE)
-        rota__future_keep(rota__future_of(task), &sched->keeper);
+        rota__future_set_listener(rota__future_of(task), &sched->listener);
     status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
     if (status != ROTA_OK)
         return not_queued(pool, task, status);
@@ -165,7 +165,8 @@ static bool run(rota__pool *pool, rota_future *future)
     }
     if (future->task.periodic)
         return rota__future_run_and_reset(future);
-    rota__future_unkeep(future); /* before its body, which may find it another: a chain's step */
+    rota__future_clear_listener(
+        future); /* before its body, which may find it another: a chain's step */
     rota__future_run(future);
     return false;
 }
@@ -212,9 +213,9 @@ static bool requeue(rota__pool *pool, rota_future *future)
 
 static void let_go(rota__pool *pool, rota_future *future)
 {
-    rota__future_unkeep_from(future, &rota__sched_of(pool)->keeper);
+    rota__future_clear_listener_if(future, &rota__sched_of(pool)->listener);
     if (future->task.periodic)
-        rota__delayed_settle(pool->queue); /* sched.D2 */
+        rota__due_queue_unreserve(pool->queue); /* sched.D2 */
 }
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
@@ -230,9 +231,9 @@ static bool keeps_cancelled(rota__sched *sched)
     return runs;
 }
 
-void rota__sched_ended(rota__keeper *keeper, rota_future *future)
+void rota__sched_ended(rota__cancel_listener *listener, rota_future *future)
 {
-    rota__sched *sched = ROTA__CONTAINER(keeper, rota__sched, keeper);
+    rota__sched *sched = ROTA__CONTAINER(listener, rota__sched, listener);
     rota__pool *pool = &sched->pool;
 
     if (!rota__pool_is_here(pool) || keeps_cancelled(sched)
@@ -264,10 +265,10 @@ static void on_shutdown(rota__pool *pool)
     rota__sched_tidy(rota__sched_of(pool));
 }
 
-/* Before the queue goes, in which who cancels looks for its task: keeper.K3. */
+/* Before the queue goes, in which who cancels looks for its task: cancel_listener.L3. */
 static void close_sched(rota__pool *pool)
 {
-    rota__keeper_close(&rota__sched_of(pool)->keeper);
+    rota__cancel_listener_await_idle(&rota__sched_of(pool)->listener);
 }
 
 static void free_sched(rota__pool *pool)

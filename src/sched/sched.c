@@ -11,8 +11,8 @@
 
 static void init(rota__sched *sched, const rota_sched_options *options)
 {
-    sched->keeper.ended = rota__sched_ended;
-    rota__store_relaxed(&sched->keeper.guests, 0);
+    sched->listener.notify = rota__sched_ended;
+    rota__store_relaxed(&sched->listener.inflight, 0);
     sched->decorate = options->decorate;
     sched->decorate_ctx = options->decorate_ctx;
     rota__store_relaxed(&sched->drop_delayed, options->drop_delayed_on_shutdown);
@@ -33,7 +33,7 @@ static int init_pool(rota__sched *sched, const rota_sched_options *options)
         .hooks = options->hooks,
         .strict_wait = options->strict_wait,
     };
-    int status = rota__delayed_new(rota__sched_admits, sched, &pool.queue);
+    int status = rota__due_queue_new(rota__sched_admits, sched, &pool.queue);
 
     if (status != ROTA_OK)
         return status;

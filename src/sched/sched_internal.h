@@ -5,7 +5,7 @@
  *
  *   sched.c      a pool is made; tasks are scheduled
  *   rules.c      what is admitted, run, queued again, and dropped at shutdown
- *   delayed.c    the heap of tasks, as a queue
+ *   due_queue.c  the heap of tasks, as a queue
  *
  *   sched.D1  Whether a task may enter the heap is decided with the heap's lock held, by the pool's
  *             state and the task's own. Who changes one of those does so first, and then goes
@@ -34,7 +34,7 @@ typedef struct rota__series {
 
 typedef struct rota__sched {
     rota__pool pool; /* first */
-    rota__keeper keeper;
+    rota__cancel_listener listener;
     int (*decorate)(rota_task *task, void *ctx);
     void *decorate_ctx;
 
@@ -66,18 +66,18 @@ int rota__sched_admit(rota__sched *sched, rota_task *task);
 /* Drops what the policies do not let run any more: SCHED-23 to SCHED-26. */
 void rota__sched_tidy(rota__sched *sched);
 
-void rota__sched_ended(rota__keeper *keeper, rota_future *future); /* the keeper's */
+void rota__sched_ended(rota__cancel_listener *listener, rota_future *future); /* the listener's */
 
-/* -- delayed.c ------------------------------------------------------------ */
+/* -- due_queue.c ---------------------------------------------------------- */
 
 /* May this task enter the heap? With its lock held: sched.D1. ROTA_EREJECTED; ROTA_ECANCELED: it is
    done. */
 typedef int rota__admits(void *ctx, rota_task *task);
 
 /* A queue of rota_task. */
-int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out);
+int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out);
 
 /* A series that was taken out does not come back: sched.D2. */
-void rota__delayed_settle(rota_queue *queue);
+void rota__due_queue_unreserve(rota_queue *queue);
 
 #endif

@@ -287,12 +287,12 @@ TEST(a_heap_keeps_the_places_of_all_that_were_taken_out_at_once)
     rota_queue *queue;
     void *task;
 
-    assert_ok(rota__delayed_new(always, NULL, &queue));
+    assert_ok(rota__due_queue_new(always, NULL, &queue));
     insert_tasks(queue, series, MANY, true);
     assert_int_equal(queue->kind->remove_if(queue, all, NULL), MANY);
     insert_tasks(queue, others, MORE, false);
     for (unsigned i = 0; i < MANY; i++) {
-        rota__delayed_settle(queue);
+        rota__due_queue_unreserve(queue);
         rota__future_unpin(series[i]);
     }
     for (unsigned i = 0; i < MORE; i++) {

@@ -64,7 +64,7 @@ active proctype cancelling()
 
     if
     :: cancel();
-       atomic { is_mine = in_heap; in_heap = false }; /* the keeper: it leaves at once */
+       atomic { is_mine = in_heap; in_heap = false }; /* the listener: it leaves at once */
        if
        :: is_mine -> releases++
        :: else

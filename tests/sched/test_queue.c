@@ -24,7 +24,7 @@ static int make(void **state)
     test_clock_before(state);
     for (unsigned i = 0; i < ITEMS; i++)
         tasks[i] = test_task(test_probe_call(&probe), NULL);
-    return rota__delayed_new(admit_all, NULL, &queue);
+    return rota__due_queue_new(admit_all, NULL, &queue);
 }
 
 /* Each test has taken out what it put in. */
@@ -137,7 +137,7 @@ TEST_WITH(test_alone, a_task_of_another_queue_is_not_removed)
     rota_queue *other;
     void *task;
 
-    assert_ok(rota__delayed_new(admit_all, NULL, &other));
+    assert_ok(rota__due_queue_new(admit_all, NULL, &other));
     put_in(0, 0);
     rota__store_relaxed(&rota__future_of(tasks[1])->time, rota_now());
     assert_ok(rota_queue_offer(other, tasks[1]));

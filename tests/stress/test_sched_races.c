@@ -112,7 +112,7 @@ static void complete(void *arg)
         atomic_fetch_add(&round->cancelled, rota_promise_complete(round->futures[i], NULL));
 }
 
-/* It ends when its task does, and is freed at once: keeper.K1 to keeper.K3. */
+/* It ends when its task does, and is freed at once: cancel_listener.L1 to cancel_listener.L3. */
 static void close_it(void *arg)
 {
     test_check(rota_close(((struct round *)arg)->all.pool) == ROTA_OK);

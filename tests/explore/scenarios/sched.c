@@ -219,7 +219,7 @@ EXPLORE(a_task_is_cancelled_as_its_pool_hands_it_over)
     rota_future_unref(future);
 }
 
-/* The pool ends when its only task does, and is freed: keeper.K1 to keeper.K3. */
+/* The pool ends when its only task does, and is freed: cancel_listener.L1 to cancel_listener.L3. */
 static void end_by(void (*ending)(void *future))
 {
     begin(&(rota_sched_options){.core_threads = 1});

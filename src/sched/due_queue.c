@@ -97,7 +97,7 @@ static void *take(rota__locked *locked, rota__end end)
     return task;
 }
 
-void rota__delayed_settle(rota_queue *queue)
+void rota__due_queue_unreserve(rota_queue *queue)
 {
     rota__locked *locked = rota__locked_of(queue);
 
@@ -234,7 +234,7 @@ static const rota__container delayed_container = {
     .free = delayed_free,
 };
 
-int rota__delayed_new(rota__admits *admits, void *ctx, rota_queue **out)
+int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
 {
     delayed *self = rota__alloc(sizeof *self);
 
