@@ -7,7 +7,7 @@
 
 bool rota__pool_take_back(rota__pool *pool, rota_task *task)
 {
-    if (!pool->queue->kind->remove_element(pool->queue, task, ROTA__FRONT))
+    if (!pool->queue->kind->remove(pool->queue, task, ROTA__FRONT))
         return false;
     rota__pool_let_go(pool, task);
     return true;
@@ -133,7 +133,7 @@ size_t rota__pool_drop(rota__pool *pool, rota__chain *chain)
 }
 
 typedef struct choice {
-    rota__which *which;
+    rota__predicate *which;
     void *ctx;
     rota__chain *chain;
 } choice;
@@ -148,7 +148,7 @@ static bool choose(void *element, void *ctx)
     return true;
 }
 
-void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__chain *chain)
+void rota__pool_take_if(rota__pool *pool, rota__predicate *which, void *ctx, rota__chain *chain)
 {
     rota__chain taken = {0};
     choice chosen = {which, ctx, &taken};

@@ -155,7 +155,7 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task); /* pool.P2: it is 
 bool rota__pool_take_back(rota__pool *pool, rota_task *task);
 
 /* Takes all of which `which` says so out of the queue, and appends it to the chain. */
-void rota__pool_take_if(rota__pool *pool, rota__which *which, void *ctx, rota__chain *chain);
+void rota__pool_take_if(rota__pool *pool, rota__predicate *which, void *ctx, rota__chain *chain);
 
 /* Discards all in the chain, which were queued: how many. */
 size_t rota__pool_drop(rota__pool *pool, rota__chain *chain);

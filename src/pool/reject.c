@@ -45,7 +45,7 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
             return rota_reject_discard(ex, task, NULL);
         if (pool == NULL)
             return ROTA_EREJECTED;
-        bool found = pool->queue->kind->remove(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
+        bool found = pool->queue->kind->take(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
         if (found) {
             rota__pool_let_go(pool, oldest);
             rota_task_discard(oldest);

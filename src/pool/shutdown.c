@@ -129,7 +129,7 @@ static void drain_queue(rota__pool *pool, rota__chain *drained)
 {
     void *task;
 
-    while (pool->queue->kind->remove(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK) {
+    while (pool->queue->kind->take(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK) {
         rota__pool_let_go(pool, task);
         rota__chain_append(drained, task);
     }

@@ -73,7 +73,7 @@ static bool help(const rota__helper *helper, void *future)
     rota__worker *worker = ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__worker, helper);
     rota_task *task = &((rota_future *)future)->task;
 
-    if (!worker->pool->queue->kind->take_element(worker->pool->queue, task))
+    if (!worker->pool->queue->kind->remove_due(worker->pool->queue, task))
         return false;
     rota__pool_run_task(worker->pool, worker, task);
     return true;
@@ -383,7 +383,7 @@ static void run_queued(void *arg)
 
     while (must_run_it_here(mine->pool, mine->may_wait)) {
         int status = mine->may_wait ? rota_queue_poll_timed(queue, ROTA__RETRY, &task)
-                                    : queue->kind->remove(queue, &task, ROTA__FRONT, NULL);
+                                    : queue->kind->take(queue, &task, ROTA__FRONT, NULL);
         if (status == ROTA_OK)
             rota__pool_run_task(mine->pool, NULL, task);
         else if (!mine->may_wait)

@@ -48,7 +48,7 @@ static size_t room(rota__locked *locked)
     return mine->ops.room != NULL ? mine->ops.room(mine->self) : ROTA_UNBOUNDED;
 }
 
-static void filter(rota__locked *locked, rota__which *drop, void *ctx)
+static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
 {
     custom *mine = custom_of(locked);
 
@@ -127,7 +127,7 @@ static void custom_free(rota__locked *locked)
     rota__free(mine, sizeof *mine);
 }
 
-static const rota__queue_kind custom_kind = {ROTA__LOCKED_KIND, .each = each};
+static const rota__queue_kind custom_kind = {ROTA__LOCKED_KIND, .visit = each};
 static const rota__container custom_container = {
     .insert = insert,
     .take = take,

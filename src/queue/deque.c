@@ -94,7 +94,7 @@ static bool contains(rota__locked *locked, const void *element)
     return find(deque_of(locked), element, ROTA__FRONT) != NULL;
 }
 
-static void filter(rota__locked *locked, rota__which *which, void *ctx)
+static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
 {
     deque *self = deque_of(locked);
     rota__node *next;
@@ -123,7 +123,7 @@ static void deque_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind deque_kind = {ROTA__LOCKED_KIND, .each = each, .is_deque = true};
+static const rota__queue_kind deque_kind = {ROTA__LOCKED_KIND, .visit = each, .is_deque = true};
 static const rota__container deque_container = {
     .insert = insert,
     .take = take,

@@ -174,7 +174,7 @@ static void *shift(rota__fifo *fifo)
     return element;
 }
 
-static int remove_first(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+static int take_first(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     rota__fifo_end *front = &fifo->front;
@@ -383,17 +383,16 @@ static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, 
     return ROTA_OK;
 }
 
-static bool take_element(rota_queue *queue, const void *element)
+static bool remove_due(rota_queue *queue, const void *element)
 {
-    return rota__fifo_remove_element(queue, element, ROTA__FRONT);
+    return rota__fifo_remove(queue, element, ROTA__FRONT);
 }
 
-#define FIFO_KIND                                                                                \
-    .insert = insert, .remove = remove_first, .peek = peek, .drain = drain,                      \
-    .remove_element = rota__fifo_remove_element, .take_element = take_element,                   \
-    .remove_if = rota__fifo_remove_if, .contains = rota__fifo_contains, .each = rota__fifo_each, \
-    .size = size, .room = room, .waiting = waiting, .is_busy = rota__fifo_is_busy,               \
-    .free = fifo_free
+#define FIFO_KIND                                                                             \
+    .insert = insert, .take = take_first, .peek = peek, .drain = drain,                       \
+    .remove = rota__fifo_remove, .remove_due = remove_due, .remove_if = rota__fifo_remove_if, \
+    .contains = rota__fifo_contains, .visit = rota__fifo_visit, .size = size, .room = room,   \
+    .waiting = waiting, .is_busy = rota__fifo_is_busy, .free = fifo_free
 
 static const rota__queue_kind fifo_kind = {FIFO_KIND};
 static const rota__queue_kind transfer_kind = {

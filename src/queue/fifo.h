@@ -105,10 +105,10 @@ typedef bool rota__fifo_drop(void *element, uint64_t number, void *ctx);
 /* With both locks held: takes out those that `drop` says, and returns how many. */
 size_t rota__fifo_sift(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx);
 
-bool rota__fifo_remove_element(rota_queue *queue, const void *element, rota__end from);
-size_t rota__fifo_remove_if(rota_queue *queue, rota__which *which, void *ctx);
+bool rota__fifo_remove(rota_queue *queue, const void *element, rota__end from);
+size_t rota__fifo_remove_if(rota_queue *queue, rota__predicate *which, void *ctx);
 bool rota__fifo_contains(rota_queue *queue, const void *element);
-size_t rota__fifo_each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
+size_t rota__fifo_visit(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
 
 /* -- transfer.c ----------------------------------------------------------- */
 

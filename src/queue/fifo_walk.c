@@ -131,7 +131,7 @@ static bool is_first(void *element, uint64_t number, void *ctx)
     return wanted->found = true;
 }
 
-bool rota__fifo_remove_element(rota_queue *queue, const void *element, rota__end from)
+bool rota__fifo_remove(rota_queue *queue, const void *element, rota__end from)
 {
     search wanted = {element, false};
 
@@ -140,7 +140,7 @@ bool rota__fifo_remove_element(rota_queue *queue, const void *element, rota__end
 }
 
 typedef struct choice {
-    rota__which *which;
+    rota__predicate *which;
     void *ctx;
 } choice;
 
@@ -152,7 +152,7 @@ static bool is_chosen(void *element, uint64_t number, void *ctx)
     return chosen->which(element, chosen->ctx);
 }
 
-size_t rota__fifo_remove_if(rota_queue *queue, rota__which *which, void *ctx)
+size_t rota__fifo_remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
 {
     choice chosen = {which, ctx};
 
@@ -184,7 +184,7 @@ static size_t show_group(rota__fifo *fifo, visit *now, rota__visitor *show, void
         now->number = fifo->front.passed;
         now->place = fifo->front.place;
     }
-    while (shown < ROTA__GROUP && now->number < now->stop) {
+    while (shown < ROTA__VISIT_BATCH && now->number < now->stop) {
         show(*rota__next_slot(fifo, &now->place), ctx);
         now->number++;
         shown++;
@@ -192,7 +192,7 @@ static size_t show_group(rota__fifo *fifo, visit *now, rota__visitor *show, void
     return shown;
 }
 
-size_t rota__fifo_each(rota_queue *queue, rota__visitor *show, void *ctx, rota__end from)
+size_t rota__fifo_visit(rota_queue *queue, rota__visitor *show, void *ctx, rota__end from)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     visit now = {.number = 0};

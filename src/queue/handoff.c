@@ -54,7 +54,7 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
     return count;
 }
 
-static int remove_one(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+static int take(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
 {
     (void)end;
     (void)guest;
@@ -85,7 +85,7 @@ static bool contains(rota_queue *queue, const void *element)
     return remove_element(queue, element, ROTA__FRONT);
 }
 
-static size_t remove_if(rota_queue *queue, rota__which *which, void *ctx)
+static size_t remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
 {
     (void)queue;
     (void)which;
@@ -93,10 +93,10 @@ static size_t remove_if(rota_queue *queue, rota__which *which, void *ctx)
     return 0;
 }
 
-static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+static size_t visit(rota_queue *queue, rota__visitor *visitor, void *ctx, rota__end from)
 {
     (void)queue;
-    (void)visit;
+    (void)visitor;
     (void)ctx;
     (void)from;
     return 0;
@@ -142,14 +142,14 @@ static void handoff_free(rota_queue *queue)
 
 static const rota__queue_kind handoff_kind = {
     .insert = insert,
-    .remove = remove_one,
+    .take = take,
     .peek = peek,
     .drain = drain,
-    .remove_element = remove_element,
-    .take_element = contains,
+    .remove = remove_element,
+    .remove_due = contains,
     .remove_if = remove_if,
     .contains = contains,
-    .each = each,
+    .visit = visit,
     .size = size,
     .room = size,
     .waiting = waiting,

@@ -83,7 +83,7 @@ static void *take(rota__locked *locked, rota__end end)
     return element;
 }
 
-int rota__locked_remove(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
 {
     rota__locked *locked = rota__locked_of(queue);
     rota__guest *next = NULL;
@@ -153,18 +153,18 @@ static bool remove_element(rota__locked *locked, const void *element, rota__end 
     return removed;
 }
 
-bool rota__locked_remove_element(rota_queue *queue, const void *element, rota__end from)
+bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from)
 {
     return remove_element(rota__locked_of(queue), element, from, false);
 }
 
-bool rota__locked_take_element(rota_queue *queue, const void *element)
+bool rota__locked_remove_due(rota_queue *queue, const void *element)
 {
     return remove_element(rota__locked_of(queue), element, ROTA__FRONT, true);
 }
 
 typedef struct choice {
-    rota__which *which;
+    rota__predicate *which;
     void *ctx;
     size_t count;
 } choice;
@@ -179,7 +179,7 @@ static bool is_chosen(void *element, void *ctx)
     return true;
 }
 
-size_t rota__locked_remove_if(rota_queue *queue, rota__which *which, void *ctx)
+size_t rota__locked_remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
 {
     rota__locked *locked = rota__locked_of(queue);
     choice chosen = {which, ctx, 0};

@@ -23,7 +23,7 @@ typedef struct rota__container {
     bool (*remove_element)(rota__locked *queue, const void *element, rota__end from);
     bool (*contains)(rota__locked *queue, const void *element);
     /* Asks about each once, in order, and takes out those that `drop` says. */
-    void (*filter)(rota__locked *queue, rota__which *drop, void *ctx);
+    void (*filter)(rota__locked *queue, rota__predicate *drop, void *ctx);
     void (*free)(rota__locked *queue);
 } rota__container;
 
@@ -37,11 +37,11 @@ struct rota__locked {
     rota__atomic(size_t) room;
 };
 
-/* A kind gives its own `each` and is_deque; the rest is here. */
+/* A kind gives its own `visit` and is_deque; the rest is here. */
 #define ROTA__LOCKED_KIND                                                                    \
-    .insert = rota__locked_insert, .remove = rota__locked_remove, .peek = rota__locked_peek, \
-    .drain = rota__locked_drain, .remove_element = rota__locked_remove_element,              \
-    .take_element = rota__locked_take_element, .remove_if = rota__locked_remove_if,          \
+    .insert = rota__locked_insert, .take = rota__locked_take, .peek = rota__locked_peek,     \
+    .drain = rota__locked_drain, .remove = rota__locked_remove,                              \
+    .remove_due = rota__locked_remove_due, .remove_if = rota__locked_remove_if,              \
     .contains = rota__locked_contains, .size = rota__locked_size, .room = rota__locked_room, \
     .waiting = rota__locked_waiting, .free = rota__locked_free
 
@@ -54,12 +54,12 @@ static inline rota__locked *rota__locked_of(rota_queue *queue)
 }
 
 int rota__locked_insert(rota_queue *queue, void *element, rota__end end);
-int rota__locked_remove(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
+int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
 int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
 size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max);
-bool rota__locked_remove_element(rota_queue *queue, const void *element, rota__end from);
-bool rota__locked_take_element(rota_queue *queue, const void *element);
-size_t rota__locked_remove_if(rota_queue *queue, rota__which *which, void *ctx);
+bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from);
+bool rota__locked_remove_due(rota_queue *queue, const void *element);
+size_t rota__locked_remove_if(rota_queue *queue, rota__predicate *which, void *ctx);
 bool rota__locked_contains(rota_queue *queue, const void *element);
 size_t rota__locked_size(rota_queue *queue);
 size_t rota__locked_room(rota_queue *queue);

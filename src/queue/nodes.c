@@ -60,7 +60,7 @@ static size_t show_group(rota__node *here, const rota__node *stop, rota__visitor
     rota__link *last = &here->link;
     size_t shown = 0;
 
-    while (shown < ROTA__GROUP && step(last, from) != &stop->link) {
+    while (shown < ROTA__VISIT_BATCH && step(last, from) != &stop->link) {
         last = step(last, from);
         if (node_of(last)->element == NULL)
             continue;

@@ -147,7 +147,7 @@ static bool contains(rota__locked *locked, const void *element)
     return rota__index_first(&ordered_of(locked)->index, element) != NULL;
 }
 
-static void filter(rota__locked *locked, rota__which *which, void *ctx)
+static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
 {
     ordered *self = ordered_of(locked);
     rota__node *next;
@@ -202,7 +202,7 @@ static void ordered_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .each = each};
+static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .visit = each};
 
 #define ORDERED_CONTAINER                                                                         \
     .insert = insert, .take = take, .peek = peek, .room = room, .remove_element = remove_element, \

@@ -50,7 +50,7 @@ static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota
     int status;
 
     if (rota__gate_glance(gate)) {
-        status = queue->kind->remove(queue, element, end, NULL);
+        status = queue->kind->take(queue, element, end, NULL);
         if (status != ROTA_EEMPTY)
             return status;
     }
@@ -63,7 +63,7 @@ static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota
             *element = guest.element;
             return ROTA_OK;
         }
-        status = queue->kind->remove(queue, element, end, &guest);
+        status = queue->kind->take(queue, element, end, &guest);
     } while (status == ROTA_EEMPTY);
     rota__gate_leave(ROTA__BUG(gate.G5a, gate, queue->consumers), &guest);
     return status;
@@ -82,7 +82,7 @@ static int insert(rota_queue *queue, void *element, rota__end end, rota_ns timeo
 
 static int take(rota_queue *queue, void **element, rota__end end, rota_ns timeout)
 {
-    int status = queue->kind->remove(queue, element, end, NULL);
+    int status = queue->kind->take(queue, element, end, NULL);
 
     if (ROTA__LIKELY(status != ROTA_EEMPTY))
         return status;
@@ -128,7 +128,7 @@ int rota_queue_poll(rota_queue *queue, void **element)
 {
     if (queue == NULL || element == NULL)
         return ROTA_EINVAL;
-    return queue->kind->remove(queue, element, ROTA__FRONT, NULL);
+    return queue->kind->take(queue, element, ROTA__FRONT, NULL);
 }
 
 int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element)
@@ -182,7 +182,7 @@ int rota_deque_poll_back(rota_queue *queue, void **element)
 {
     int status = check_deque(queue, element);
 
-    return status == ROTA_OK ? queue->kind->remove(queue, element, ROTA__BACK, NULL) : status;
+    return status == ROTA_OK ? queue->kind->take(queue, element, ROTA__BACK, NULL) : status;
 }
 
 int rota_deque_poll_back_timed(rota_queue *queue, rota_ns timeout, void **element)
@@ -234,14 +234,14 @@ bool rota_queue_remove(rota_queue *queue, const void *element)
 {
     if (queue == NULL || element == NULL)
         return false;
-    return queue->kind->remove_element(queue, element, ROTA__FRONT);
+    return queue->kind->remove(queue, element, ROTA__FRONT);
 }
 
 bool rota_deque_remove_last(rota_queue *queue, const void *element)
 {
     if (check_deque(queue, element) != ROTA_OK)
         return false;
-    return queue->kind->remove_element(queue, element, ROTA__BACK);
+    return queue->kind->remove(queue, element, ROTA__BACK);
 }
 
 size_t rota_queue_drain(rota_queue *queue, void **elements, size_t max)
@@ -274,7 +274,7 @@ size_t rota_queue_each(const rota_queue *queue, void (*visit)(void *element, voi
 {
     if (queue == NULL || visit == NULL)
         return 0;
-    return queue->kind->each(same(queue), visit, ctx, ROTA__FRONT);
+    return queue->kind->visit(same(queue), visit, ctx, ROTA__FRONT);
 }
 
 size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element, void *ctx),
@@ -282,7 +282,7 @@ size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element
 {
     if (queue == NULL || visit == NULL || !queue->kind->is_deque)
         return 0;
-    return queue->kind->each(same(queue), visit, ctx, ROTA__BACK);
+    return queue->kind->visit(same(queue), visit, ctx, ROTA__BACK);
 }
 
 /* -- Counts --------------------------------------------------------------- */

@@ -18,30 +18,30 @@
 
 /* How many elements a visitor is shown before others have their turn. */
 #ifdef ROTA_EXPLORE
-enum { ROTA__GROUP = 1 };
+enum { ROTA__VISIT_BATCH = 1 };
 #else
-enum { ROTA__GROUP = 32 };
+enum { ROTA__VISIT_BATCH = 32 };
 #endif
 
 typedef enum rota__end { ROTA__FRONT, ROTA__BACK } rota__end;
 
-typedef bool rota__which(void *element, void *ctx);
+typedef bool rota__predicate(void *element, void *ctx);
 typedef void rota__visitor(void *element, void *ctx);
 
 /* Arguments have been checked. Only a deque is asked for its other end. None of these waits. */
 typedef struct rota__queue_kind {
     int (*insert)(rota_queue *queue, void *element, rota__end end); /* ROTA_EFULL, ROTA_ENOMEM */
-    /* ROTA_EEMPTY. `guest` is who removes it, after a wait, or NULL. */
-    int (*remove)(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
+    /* ROTA_EEMPTY. `guest` is who takes it, after a wait, or NULL. */
+    int (*take)(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
     /* Shows the first, which is in the queue meanwhile. ROTA_EEMPTY */
     int (*peek)(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
     size_t (*drain)(rota_queue *queue, void **elements, size_t max);
 
-    bool (*remove_element)(rota_queue *queue, const void *element, rota__end from);
-    bool (*take_element)(rota_queue *queue, const void *element); /* only if it is due */
-    size_t (*remove_if)(rota_queue *queue, rota__which *which, void *ctx);
+    bool (*remove)(rota_queue *queue, const void *element, rota__end from);
+    bool (*remove_due)(rota_queue *queue, const void *element); /* only if it is due */
+    size_t (*remove_if)(rota_queue *queue, rota__predicate *which, void *ctx);
     bool (*contains)(rota_queue *queue, const void *element);
-    size_t (*each)(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
+    size_t (*visit)(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
 
     size_t (*size)(rota_queue *queue);
     size_t (*room)(rota_queue *queue);

@@ -146,7 +146,7 @@ static bool contains(rota__locked *locked, const void *element)
 }
 
 typedef struct choice {
-    rota__which *drop;
+    rota__predicate *drop;
     void *ctx;
     rota__heap *heap;
 } choice;
@@ -162,7 +162,7 @@ static bool choose(rota__heap_item *item, void *ctx)
     return true;
 }
 
-static void filter(rota__locked *locked, rota__which *drop, void *ctx)
+static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
 {
     rota__heap *heap = &delayed_of(locked)->heap;
     choice chosen = {.drop = drop, .ctx = ctx, .heap = heap};
@@ -218,7 +218,7 @@ static void delayed_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind delayed_kind = {ROTA__LOCKED_KIND, .each = each};
+static const rota__queue_kind delayed_kind = {ROTA__LOCKED_KIND, .visit = each};
 
 static const rota__container delayed_container = {
     .insert = insert,
