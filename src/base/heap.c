@@ -98,7 +98,7 @@ int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uin
 {
     if (rota__load_relaxed(&item->place) != ROTA__HEAP_OUT)
         return ROTA_EINVAL;
-    if (heap->count + heap->spare == heap->capacity) {
+    if (heap->count + heap->reserved == heap->capacity) {
         size_t more = heap->capacity + heap->capacity / 2;
         int status = set_capacity(heap, more > FIRST_CAPACITY ? more : FIRST_CAPACITY);
         if (status != ROTA_OK)
@@ -113,7 +113,7 @@ int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uin
 static void give_back(rota__heap *heap)
 {
     /* mutants: only when memory is given back */
-    while (heap->capacity > FIRST_CAPACITY && heap->count + heap->spare < heap->capacity / 4) {
+    while (heap->capacity > FIRST_CAPACITY && heap->count + heap->reserved < heap->capacity / 4) {
         if (set_capacity(heap, heap->capacity / 2) != ROTA_OK)
             break;
     }
@@ -181,7 +181,7 @@ void rota__heap_free(rota__heap *heap)
 
 void rota__heap_check(const rota__heap *heap)
 {
-    ROTA__ASSERT(heap->count + heap->spare <= heap->capacity); /* heap.H3 */
+    ROTA__ASSERT(heap->count + heap->reserved <= heap->capacity); /* heap.H3 */
     for (size_t i = 0; i < heap->count; i++) {
         ROTA__ASSERT(rota__load_relaxed(&heap->slots[i].item->place) == i); /* heap.H2 */
         ROTA__ASSERT(

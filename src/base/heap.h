@@ -6,7 +6,7 @@
  *            sequence) where a function says which item is the lesser.
  *   heap.H2  slots[i].item->place is i; an item in no heap has ROTA__HEAP_OUT. Who asks for an item
  *            that may be in another heap compares the slot with it.
- *   heap.H3  There is room for `spare` items more, which need no memory to come.
+ *   heap.H3  There is room for `reserved` items more, which need no memory to come.
  *
  * Four children to a node, and times inside the array: a step down compares
  * what lies in two or three cache lines. Insertion, removal from the top and
@@ -37,7 +37,7 @@ typedef struct rota__heap {
     rota__heap_slot *slots; /* all zero is an empty heap */
     size_t count;
     size_t capacity;
-    size_t spare;            /* heap.H3 */
+    size_t reserved;         /* heap.H3 */
     rota__heap_order *order; /* NULL: by time. Whatever it says, the heap stays whole (heap.H2). */
     const void *ctx;
 } rota__heap;

@@ -11,17 +11,17 @@
 #include "base/time.h"
 #include "queue/locked.h"
 
-typedef struct delayed {
+typedef struct due_queue {
     rota__locked locked;
     rota__heap heap;
     uint64_t sequence; /* of the next to come */
     rota__admits *admits;
     void *ctx;
-} delayed;
+} due_queue;
 
-static delayed *delayed_of(rota__locked *locked)
+static due_queue *due_queue_of(rota__locked *locked)
 {
-    return ROTA__CONTAINER(locked, delayed, locked);
+    return ROTA__CONTAINER(locked, due_queue, locked);
 }
 
 static rota_task *task_of(const rota__heap_item *item)
@@ -29,23 +29,23 @@ static rota_task *task_of(const rota__heap_item *item)
     return ROTA__CONTAINER((rota__heap_item *)(uintptr_t)item, rota_task, place);
 }
 
-static bool is_series(const rota_task *task)
+static bool is_periodic(const rota_task *task)
 {
     return task->periodic;
 }
 
 /* -- In and out ----------------------------------------------------------- */
 
-static int insert_again(delayed *self, rota__series *series)
+static int insert_again(due_queue *self, rota__periodic *periodic)
 {
-    rota_task *task = &series->future.task;
-    rota_ns time = rota__load_relaxed(&series->future.time);
+    rota_task *task = &periodic->future.task;
+    rota_ns time = rota__load_relaxed(&periodic->future.time);
 
-    self->heap.spare--; /* sched.D2: so this cannot fail */
-    return rota__heap_insert(&self->heap, &task->place, time, series->sequence);
+    self->heap.reserved--; /* sched.D2: so this cannot fail */
+    return rota__heap_insert(&self->heap, &task->place, time, periodic->sequence);
 }
 
-static int insert_new(delayed *self, rota_task *task)
+static int insert_new(due_queue *self, rota_task *task)
 {
     rota_ns time = task->kind == ROTA__TASK_FUTURE
                        ? rota__load_relaxed(&rota__future_of(task)->time)
@@ -54,15 +54,15 @@ static int insert_new(delayed *self, rota_task *task)
 
     if (status != ROTA_OK)
         return status;
-    if (is_series(task))
-        rota__series_of(rota__future_of(task))->sequence = self->sequence;
+    if (is_periodic(task))
+        rota__periodic_of(rota__future_of(task))->sequence = self->sequence;
     self->sequence++; /* SCHED-04 */
     return ROTA_OK;
 }
 
 static int insert(rota__locked *locked, void *element, rota__end end)
 {
-    delayed *self = delayed_of(locked);
+    due_queue *self = due_queue_of(locked);
     rota_task *task = element;
     int status = ROTA__BUG(sched.D1c, self->admits(self->ctx, task), ROTA_OK);
 
@@ -72,21 +72,21 @@ static int insert(rota__locked *locked, void *element, rota__end end)
     if (rota__heap_find(&self->heap, &task->place) != NULL)
         return ROTA_EINVAL; /* DWQ-16 */
     rota__heap_item_init(&task->place);
-    if (is_series(task) && rota__series_of(rota__future_of(task))->has_run)
-        return insert_again(self, rota__series_of(rota__future_of(task)));
+    if (is_periodic(task) && rota__periodic_of(rota__future_of(task))->is_repeat)
+        return insert_again(self, rota__periodic_of(rota__future_of(task)));
     return insert_new(self, task);
 }
 
-static void take_out(delayed *self, rota_task *task)
+static void take_out(due_queue *self, rota_task *task)
 {
-    if (is_series(task))
-        self->heap.spare++; /* sched.D2: the slot that becomes free */
+    if (is_periodic(task))
+        self->heap.reserved++; /* sched.D2: the slot that becomes free */
     rota__heap_remove(&self->heap, &task->place);
 }
 
 static void *take(rota__locked *locked, rota__end end)
 {
-    delayed *self = delayed_of(locked);
+    due_queue *self = due_queue_of(locked);
     const rota__heap_slot *top = rota__heap_top(&self->heap);
     rota_task *task;
 
@@ -102,13 +102,13 @@ void rota__due_queue_unreserve(rota_queue *queue)
     rota__locked *locked = rota__locked_of(queue);
 
     rota__mutex_lock(&locked->lock);
-    delayed_of(locked)->heap.spare--;
+    due_queue_of(locked)->heap.reserved--;
     rota__mutex_unlock(&locked->lock);
 }
 
 static void *peek(rota__locked *locked, rota__end end)
 {
-    const rota__heap_slot *top = rota__heap_top(&delayed_of(locked)->heap);
+    const rota__heap_slot *top = rota__heap_top(&due_queue_of(locked)->heap);
 
     (void)end;
     return top != NULL ? task_of(top->item) : NULL;
@@ -126,7 +126,7 @@ static const rota__heap_slot *find(rota__locked *locked, const void *element)
 {
     const rota_task *task = element;
 
-    return rota__heap_find(&delayed_of(locked)->heap, &task->place);
+    return rota__heap_find(&due_queue_of(locked)->heap, &task->place);
 }
 
 static bool remove_element(rota__locked *locked, const void *element, rota__end from)
@@ -136,7 +136,7 @@ static bool remove_element(rota__locked *locked, const void *element, rota__end 
     (void)from;
     if (slot == NULL)
         return false;
-    take_out(delayed_of(locked), task_of(slot->item));
+    take_out(due_queue_of(locked), task_of(slot->item));
     return true;
 }
 
@@ -154,17 +154,18 @@ typedef struct choice {
 static bool choose(rota__heap_item *item, void *ctx)
 {
     choice *chosen = ctx;
-    bool counts = is_series(task_of(item)); /* before it is dropped */
+    bool counts = is_periodic(task_of(item)); /* before it is dropped */
 
     if (!chosen->drop(task_of(item), chosen->ctx))
         return false;
-    chosen->heap->spare += counts; /* sched.D2; at once, as the heap gives memory back afterwards */
+    chosen->heap->reserved +=
+        counts; /* sched.D2; at once, as the heap gives memory back afterwards */
     return true;
 }
 
 static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
 {
-    rota__heap *heap = &delayed_of(locked)->heap;
+    rota__heap *heap = &due_queue_of(locked)->heap;
     choice chosen = {.drop = drop, .ctx = ctx, .heap = heap};
 
     rota__heap_filter(heap, choose, &chosen);
@@ -174,7 +175,7 @@ static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
 static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
-    const rota__heap *heap = &delayed_of(locked)->heap;
+    const rota__heap *heap = &due_queue_of(locked)->heap;
     size_t count;
 
     (void)from;
@@ -190,7 +191,7 @@ static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end
 
 static rota_ns due(rota__locked *locked)
 {
-    const rota__heap_slot *top = rota__heap_top(&delayed_of(locked)->heap);
+    const rota__heap_slot *top = rota__heap_top(&due_queue_of(locked)->heap);
 
     return top != NULL ? top->time : ROTA_FOREVER;
 }
@@ -204,23 +205,23 @@ static bool is_due(rota__locked *locked, const void *element)
 
 static size_t count_due(rota__locked *locked, size_t most)
 {
-    return rota__heap_count_until(&delayed_of(locked)->heap, rota__now(), most);
+    return rota__heap_count_until(&due_queue_of(locked)->heap, rota__now(), most);
 }
 
 /* -- Beginning and end ---------------------------------------------------- */
 
-static void delayed_free(rota__locked *locked)
+static void due_queue_free(rota__locked *locked)
 {
-    delayed *self = delayed_of(locked);
+    due_queue *self = due_queue_of(locked);
 
-    ROTA__ASSERT(self->heap.spare == 0); /* sched.D2: all have come back, or were settled */
+    ROTA__ASSERT(self->heap.reserved == 0); /* sched.D2: all have come back, or were settled */
     rota__heap_free(&self->heap);
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind delayed_kind = {ROTA__LOCKED_KIND, .visit = each};
+static const rota__queue_kind due_queue_kind = {ROTA__LOCKED_KIND, .visit = each};
 
-static const rota__container delayed_container = {
+static const rota__container due_queue_ops = {
     .insert = insert,
     .take = take,
     .peek = peek,
@@ -231,16 +232,16 @@ static const rota__container delayed_container = {
     .remove_element = remove_element,
     .contains = contains,
     .filter = filter,
-    .free = delayed_free,
+    .free = due_queue_free,
 };
 
 int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
 {
-    delayed *self = rota__alloc(sizeof *self);
+    due_queue *self = rota__alloc(sizeof *self);
 
     if (self == NULL)
         return ROTA_ENOMEM;
-    rota__locked_init(&self->locked, &delayed_kind, &delayed_container, ROTA_UNBOUNDED);
+    rota__locked_init(&self->locked, &due_queue_kind, &due_queue_ops, ROTA_UNBOUNDED);
     self->locked.consumers.may_spin =
         false; /* they wait for a time, which spinning does not bring */
     self->heap = (rota__heap){0};

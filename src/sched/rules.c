@@ -40,9 +40,9 @@ static bool is_done(const rota_task *task)
     return task->kind == ROTA__TASK_FUTURE && rota_future_is_done((const rota_future *)task);
 }
 
-static bool has_run(rota_task *task)
+static bool is_repeat(rota_task *task)
 {
-    return task->periodic && rota__series_of(rota__future_of(task))->has_run;
+    return task->periodic && rota__periodic_of(rota__future_of(task))->is_repeat;
 }
 
 /* A new one while the pool runs; one that comes again while it may; both while they are wanted. */
@@ -50,7 +50,7 @@ int rota__sched_admits(void *ctx, rota_task *task)
 {
     rota__sched *sched = ctx;
 
-    if (!has_run(task)) {
+    if (!is_repeat(task)) {
         if (state_of(&sched->pool) != ROTA_RUNNING)
             return ROTA_EREJECTED; /* SCHED-17 */
         /* sched.D1b */
@@ -95,7 +95,7 @@ static int not_queued(rota__pool *pool, rota_task *task, int status)
 /* sched.D3: `task` is an address, and nothing else. */
 static bool is_unrun(void *element, void *task)
 {
-    return element == task && !has_run(element);
+    return element == task && !is_repeat(element);
 }
 
 static bool take_back(rota__pool *pool, rota_task *task)
@@ -138,7 +138,7 @@ static int accept_future_now(rota__sched *sched, rota_future *future)
 
     rota__store_relaxed(&future->time, rota__now());
     if (future->task.periodic)
-        rota__series_of(future)->has_run = false; /* in this pool */
+        rota__periodic_of(future)->is_repeat = false; /* in this pool */
     status = rota__sched_admit(sched, &future->task);
     if (status != ROTA_OK)
         rota__store_relaxed(&future->time, before); /* nobody has it but the caller */
@@ -178,31 +178,31 @@ static rota_ns negated(rota_ns period)
 }
 
 /* How far a run that was to begin at `time` lies behind: whole periods. */
-static rota_ns missed(const rota__series *series, rota_ns time)
+static rota_ns missed(const rota__periodic *periodic, rota_ns time)
 {
     rota_ns late;
 
-    if (!series->skips_missed || __builtin_sub_overflow(rota__now(), time, &late) || late < 0)
+    if (!periodic->skips_missed || __builtin_sub_overflow(rota__now(), time, &late) || late < 0)
         return 0;
-    return late - late % series->period;
+    return late - late % periodic->period;
 }
 
-static rota_ns next_time(const rota__series *series)
+static rota_ns next_time(const rota__periodic *periodic)
 {
-    rota_ns time = rota__load_relaxed(&series->future.time);
+    rota_ns time = rota__load_relaxed(&periodic->future.time);
 
-    if (series->period < 0)
-        return rota__time_add(rota__now(), negated(series->period)); /* SCHED-13 */
-    time = rota__time_add(time, missed(series, time));
-    return rota__time_add(time, series->period); /* SCHED-12 */
+    if (periodic->period < 0)
+        return rota__time_add(rota__now(), negated(periodic->period)); /* SCHED-13 */
+    time = rota__time_add(time, missed(periodic, time));
+    return rota__time_add(time, periodic->period); /* SCHED-12 */
 }
 
 static bool requeue(rota__pool *pool, rota_future *future)
 {
-    rota__series *series = rota__series_of(future);
+    rota__periodic *periodic = rota__periodic_of(future);
 
-    rota__store_relaxed(&future->time, next_time(series));
-    series->has_run = true;
+    rota__store_relaxed(&future->time, next_time(periodic));
+    periodic->is_repeat = true;
     if (ROTA__BUG(sched.D1c, true,
                   rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
         && pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)

@@ -151,16 +151,16 @@ int rota_sched_options_get(rota_executor *ex, rota_sched_options *now)
 
 static rota_future *make(const rota_call *call, bool held, rota_ns period, bool skips_missed)
 {
-    size_t size = period != 0 ? sizeof(rota__series) : sizeof(rota_future);
+    size_t size = period != 0 ? sizeof(rota__periodic) : sizeof(rota_future);
     rota_future *future = rota__future_new(call, held, size);
 
     if (future == NULL || period == 0)
         return future;
-    rota__series *series = rota__series_of(future);
+    rota__periodic *periodic = rota__periodic_of(future);
     future->task.periodic = true;
-    series->period = period;
-    series->skips_missed = skips_missed;
-    series->has_run = false;
+    periodic->period = period;
+    periodic->skips_missed = skips_missed;
+    periodic->is_repeat = false;
     return future;
 }
 

@@ -24,13 +24,13 @@
 #include <rota/sched.h>
 
 /* A future whose task is periodic. */
-typedef struct rota__series {
+typedef struct rota__periodic {
     rota_future future; /* first */
     rota_ns period;     /* > 0: rate; < 0: delay, so negated */
     bool skips_missed;
-    bool has_run;      /* is in the heap for another time, or about to be */
+    bool is_repeat;    /* it has run, and is in the heap once more, or about to be */
     uint64_t sequence; /* of its first time in the heap, and so of all: SCHED-05 */
-} rota__series;
+} rota__periodic;
 
 typedef struct rota__sched {
     rota__pool pool; /* first */
@@ -49,9 +49,9 @@ static inline rota__sched *rota__sched_of(rota__pool *pool)
     return ROTA__CONTAINER(pool, rota__sched, pool);
 }
 
-static inline rota__series *rota__series_of(rota_future *future)
+static inline rota__periodic *rota__periodic_of(rota_future *future)
 {
-    return ROTA__CONTAINER(future, rota__series, future);
+    return ROTA__CONTAINER(future, rota__periodic, future);
 }
 
 /* -- rules.c -------------------------------------------------------------- */
@@ -77,7 +77,7 @@ typedef int rota__admits(void *ctx, rota_task *task);
 /* A queue of rota_task. */
 int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out);
 
-/* A series that was taken out does not come back: sched.D2. */
+/* A periodic task that was taken out does not come back: sched.D2. */
 void rota__due_queue_unreserve(rota_queue *queue);
 
 #endif

@@ -429,14 +429,14 @@ TEST(spare_room_is_not_given_to_others)
         in++;
     } while (heap.count < heap.capacity);
     for (int i = 0; i < 5; i++) {
-        heap.spare++;
+        heap.reserved++;
         assert_true(drop(i));
     }
     test_memory_fail_at(1, true);
     assert_status(rota__heap_insert(&heap, &items[in], 0, 0), ROTA_ENOMEM);
     rota__heap_check(&heap);
     for (int i = 0; i < 5; i++) {
-        heap.spare--;
+        heap.reserved--;
         insert(i, i, 0);
     }
     test_memory_fail_at(0, false);
@@ -455,7 +455,7 @@ TEST(spare_room_is_kept_when_it_shrinks)
         drops[i] = i < MANY - 1;
     }
     for (int i = 0; i < MANY / 2; i++) {
-        heap.spare++;
+        heap.reserved++;
         assert_true(drop(i));
         insert(i, i, 0); /* others, which need room of their own */
     }
@@ -463,7 +463,7 @@ TEST(spare_room_is_kept_when_it_shrinks)
     assert_true(heap.capacity >= MANY / 2 + 1);
     test_memory_fail_at(1, true);
     for (int i = 0; i < MANY / 2; i++) {
-        heap.spare--;
+        heap.reserved--;
         insert(i, i, 0);
     }
     assert_int_equal(heap.count, MANY / 2 + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scheduled pools when memory or threads run out: a task is taken or it is not, what was taken runs,
- * and a series goes on.
+ * and a periodic task goes on.
  */
 #include "pools.h"
 #include "rota_test_internal.h"
@@ -198,7 +198,7 @@ TEST(a_task_finds_a_place_in_a_full_heap_or_not)
 
 /* -- Memory: again and again -------------------------------------------------------------- */
 
-struct series {
+struct periodic {
     test_gate gate; /* of its first run */
     atomic_uint runs;
     unsigned wanted;
@@ -207,47 +207,48 @@ struct series {
 
 static void *wait_once(void *arg)
 {
-    struct series *series = arg;
+    struct periodic *periodic = arg;
 
-    if (atomic_fetch_add(&series->runs, 1) == 0)
-        test_wait_at(&series->gate);
+    if (atomic_fetch_add(&periodic->runs, 1) == 0)
+        test_wait_at(&periodic->gate);
     return NULL;
 }
 
 /* Or will never. */
 static bool has_run_on(void *arg)
 {
-    struct series *series = arg;
+    struct periodic *periodic = arg;
 
-    return atomic_load(&series->runs) >= series->wanted || rota_future_is_done(series->future);
+    return atomic_load(&periodic->runs) >= periodic->wanted
+           || rota_future_is_done(periodic->future);
 }
 
 /* While it runs, others take all places in the heap but its own. */
 static void go_on_with(unsigned others)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
-    struct series series = {.wanted = 5};
+    struct periodic periodic = {.wanted = 5};
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
 
-    test_gate_init(&series.gate);
-    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &series, 0, 1, &series.future));
-    test_await_count(&series.gate.begun, 1);
+    test_gate_init(&periodic.gate);
+    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &periodic, 0, 1, &periodic.future));
+    test_await_count(&periodic.gate.begun, 1);
     for (unsigned i = 0; i < others; i++)
         assert_ok(rota_schedule_call(sched, &call, FAR, 0, NULL));
     test_memory_fail_at(1, true);
-    test_gate_open(&series.gate);
-    test_until(has_run_on, &series);
+    test_gate_open(&periodic.gate);
+    test_until(has_run_on, &periodic);
     test_memory_fail_at(0, false);
-    assert_false(rota_future_is_done(series.future));
-    assert_true(rota_future_cancel(series.future));
-    rota_future_unref(series.future);
+    assert_false(rota_future_is_done(periodic.future));
+    assert_true(rota_future_cancel(periodic.future));
+    rota_future_unref(periodic.future);
     test_stop(sched);
     assert_int_equal(probe.discards, others);
 }
 
 /* sched.D2, FAULT-20 */
-TEST(a_series_goes_on_without_memory)
+TEST(a_periodic_task_goes_on_without_memory)
 {
     for (unsigned others = 0; others <= 2 * FIRST_CAPACITY; others++)
         go_on_with(others);
@@ -270,30 +271,30 @@ static void insert_tasks(rota_queue *queue, rota_future **futures, unsigned coun
     rota_call call = {.fn = test_count};
 
     for (unsigned i = 0; i < count; i++) {
-        futures[i] = rota__future_new(&call, false, sizeof(rota__series));
+        futures[i] = rota__future_new(&call, false, sizeof(rota__periodic));
         assert_non_null(futures[i]);
         futures[i]->task.periodic = periodic;
-        rota__series_of(futures[i])->has_run = false;
+        rota__periodic_of(futures[i])->is_repeat = false;
         rota__store_relaxed(&futures[i]->time, (rota_ns)i);
         assert_ok(queue->kind->insert(queue, &futures[i]->task, ROTA__BACK));
     }
 }
 
-/* heap.H3: series that were taken out keep their places until they are settled; others come
+/* heap.H3: periodic tasks that were taken out keep their places until they are given up; others come
    meanwhile. */
 TEST(a_heap_keeps_the_places_of_all_that_were_taken_out_at_once)
 {
-    rota_future *series[MANY], *others[MORE];
+    rota_future *periodic[MANY], *others[MORE];
     rota_queue *queue;
     void *task;
 
     assert_ok(rota__due_queue_new(always, NULL, &queue));
-    insert_tasks(queue, series, MANY, true);
+    insert_tasks(queue, periodic, MANY, true);
     assert_int_equal(queue->kind->remove_if(queue, all, NULL), MANY);
     insert_tasks(queue, others, MORE, false);
     for (unsigned i = 0; i < MANY; i++) {
         rota__due_queue_unreserve(queue);
-        rota__future_unpin(series[i]);
+        rota__future_unpin(periodic[i]);
     }
     for (unsigned i = 0; i < MORE; i++) {
         assert_ok(rota_queue_poll(queue, &task));
@@ -527,25 +528,25 @@ TEST(what_is_due_later_runs_although_a_torn_worker_cannot_be_replaced)
     tear_the_last_worker(true);
 }
 
-/* SCHED-22: and so does a series. */
-TEST(a_series_goes_on_although_a_torn_worker_cannot_be_replaced)
+/* SCHED-22: and so does a periodic task. */
+TEST(a_periodic_task_goes_on_although_a_torn_worker_cannot_be_replaced)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
-    struct series series = {.wanted = 5};
+    struct periodic periodic = {.wanted = 5};
     test_gate gate;
 
     test_gate_init(&gate);
-    test_gate_init(&series.gate);
-    test_gate_open(&series.gate);
+    test_gate_init(&periodic.gate);
+    test_gate_open(&periodic.gate);
     assert_ok(rota_execute(sched, end_thread, &gate));
     test_await_count(&gate.begun, 1);
-    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &series, 0, 1, &series.future));
+    assert_ok(rota_schedule_at_fixed_rate(sched, wait_once, &periodic, 0, 1, &periodic.future));
     refuse_threads(1, true);
     test_gate_open(&gate);
-    test_until(has_run_on, &series);
+    test_until(has_run_on, &periodic);
     refuse_threads(0, false);
-    assert_true(rota_future_cancel(series.future));
-    rota_future_unref(series.future);
+    assert_true(rota_future_cancel(periodic.future));
+    rota_future_unref(periodic.future);
     assert_ok(rota_close(sched));
 }
 

@@ -178,10 +178,10 @@ TEST(a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing)
         .keep_cancelled = true,
         .hooks = {.before_execute = see_before, .after_execute = see_after, .ctx = &seen}});
     rota_future *once = probe_in(sched, &probe, ROTA_SEC(1), 0);
-    rota_future *series = probe_in(sched, &probe, ROTA_SEC(1), ROTA_SEC(1));
+    rota_future *periodic = probe_in(sched, &probe, ROTA_SEC(1), ROTA_SEC(1));
 
     assert_true(rota_future_cancel(once));
-    assert_true(rota_future_cancel(series));
+    assert_true(rota_future_cancel(periodic));
     assert_int_equal(queued(sched), 2);
     test_await_waiting(sched, 1);
     assert_int_equal(seen.before, 0);
@@ -192,7 +192,7 @@ TEST(a_kept_one_passes_the_hooks_when_its_time_comes_and_does_nothing)
     assert_int_equal(seen.others, 0);
     assert_int_equal(test_stats(sched).completed, 2);
     rota_future_unref(once);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
     assert_ok(rota_close(sched));
     assert_int_equal(probe.runs, 0);
     assert_int_equal(probe.discards, 2);

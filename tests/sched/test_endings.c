@@ -193,7 +193,7 @@ TEST(the_argument_of_a_task_meets_its_body_or_discard)
 }
 
 /* OWN-19: "of a periodic task: once, when no further run will come." */
-TEST(the_argument_of_a_series_is_discarded_once)
+TEST(the_argument_of_a_periodic_task_is_discarded_once)
 {
     end_in_each_way(ROTA_HOURS(1));
     end_in_each_way(-ROTA_HOURS(1));
@@ -215,7 +215,7 @@ static void count_discard(void *arg)
 }
 
 /* SCHED-27, SCHED-32: a run that stops its own pool is the last. */
-TEST(a_series_that_stops_its_pool_is_discarded_once)
+TEST(a_periodic_task_that_stops_its_pool_is_discarded_once)
 {
     struct task task = {.is_periodic = true};
     rota_call call = {.fn = end_inside, .arg = &task, .discard = count_discard};

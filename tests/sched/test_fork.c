@@ -7,7 +7,7 @@
 
 struct scene {
     rota_executor *sched;
-    rota_future *once, *series;
+    rota_future *once, *periodic;
     test_probe probe;
 };
 
@@ -45,14 +45,14 @@ static void settings_are_out_of_reach(rota_executor *sched)
 
 static void its_futures_can_be_ended(const struct scene *scene)
 {
-    test_check(rota_future_is_periodic(scene->series));
+    test_check(rota_future_is_periodic(scene->periodic));
     test_check(rota_future_delay(scene->once) > 0);
     test_check(!rota_pool_remove(scene->sched, scene->once));
     test_check(rota_future_cancel(scene->once));
-    test_check(rota_future_cancel(scene->series));
+    test_check(rota_future_cancel(scene->periodic));
     test_check(rota_future_get(scene->once, NULL) == ROTA_ECANCELED);
     rota_future_unref(scene->once);
-    rota_future_unref(scene->series);
+    rota_future_unref(scene->periodic);
 }
 
 static void it_has_ended(rota_executor *sched)
@@ -67,12 +67,13 @@ static void new_ones_work(void)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
-    rota_future *series;
+    rota_future *periodic;
 
-    test_check(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, 1000, &series) == ROTA_OK);
+    test_check(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, 1000, &periodic)
+               == ROTA_OK);
     test_await_count(&runs, 20);
-    test_check(rota_future_cancel(series));
-    rota_future_unref(series);
+    test_check(rota_future_cancel(periodic));
+    rota_future_unref(periodic);
     test_check(rota_schedule(sched, test_count, &runs, 1000, NULL) == ROTA_OK);
     test_check(rota_close(sched) == ROTA_OK);
 }
@@ -105,7 +106,7 @@ static void begin(struct scene *scene, bool keep_cancelled)
     *scene = (struct scene){.sched = test_sched((rota_sched_options){
                                 .core_threads = 2, .keep_cancelled = keep_cancelled})};
     scene->once = far_probe(scene, 0);
-    scene->series = far_probe(scene, 1);
+    scene->periodic = far_probe(scene, 1);
 }
 
 /* All that the child has cancelled is still there. */
@@ -114,9 +115,9 @@ static void end(struct scene *scene)
     assert_int_equal(test_stats(scene->sched).queued, 2);
     assert_int_equal(scene->probe.discards, 0);
     assert_true(rota_future_cancel(scene->once));
-    assert_true(rota_future_cancel(scene->series));
+    assert_true(rota_future_cancel(scene->periodic));
     rota_future_unref(scene->once);
-    rota_future_unref(scene->series);
+    rota_future_unref(scene->periodic);
     assert_ok(rota_close(scene->sched));
     assert_int_equal(scene->probe.discards, 2);
 }
@@ -173,14 +174,14 @@ static void *fork_inside(void *arg)
 TEST(a_child_of_a_run_finds_it_ended)
 {
     struct inside inside = {.status = 77};
-    rota_future *series;
+    rota_future *periodic;
 
     begin(&inside.scene, false);
     assert_ok(
-        rota_schedule_at_fixed_rate(inside.scene.sched, fork_inside, &inside, 0, 1000, &series));
-    test_await_count(&inside.forks, 2); /* and the series goes on */
-    assert_true(rota_future_cancel(series));
-    rota_future_unref(series);
+        rota_schedule_at_fixed_rate(inside.scene.sched, fork_inside, &inside, 0, 1000, &periodic));
+    test_await_count(&inside.forks, 2); /* and the periodic task goes on */
+    assert_true(rota_future_cancel(periodic));
+    rota_future_unref(periodic);
     assert_int_equal(inside.status, 0);
     end(&inside.scene);
 }

@@ -112,8 +112,8 @@ TEST(a_worker_that_waits_is_answered_when_the_time_has_come)
     }
 }
 
-/* A run of a series is no answer: it goes on as a series does, and the wait, too. */
-TEST(a_worker_that_waits_for_a_series_does_not_end_it)
+/* A run of a periodic task is no answer: it goes on as a periodic task does, and the wait, too. */
+TEST(a_worker_that_waits_for_a_periodic_task_does_not_end_it)
 {
     struct family self = {.period = ROTA_SEC(1), .timeout = ROTA_SEC(100)};
 

@@ -424,13 +424,13 @@ TEST(the_hook_after_sees_that_the_future_was_cancelled)
 /* -- Counts ------------------------------------------------------------------------------- */
 
 /* Submitted is what was accepted, completed are runs. */
-TEST(a_series_is_submitted_once_and_completed_with_each_run)
+TEST(a_periodic_task_is_submitted_once_and_completed_with_each_run)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 2});
     atomic_uint runs = 0;
-    rota_future *series;
+    rota_future *periodic;
 
-    assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 1, 1, &series));
+    assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 1, 1, &periodic));
     assert_ok(rota_schedule(sched, test_count, &runs, 1, NULL));
     assert_int_equal(test_stats(sched).submitted, 2);
     assert_int_equal(test_stats(sched).queued, 2);
@@ -442,10 +442,10 @@ TEST(a_series_is_submitted_once_and_completed_with_each_run)
         assert_int_equal(test_stats(sched).queued, 1);
         assert_int_equal(test_stats(sched).active, 0);
     }
-    assert_true(rota_future_cancel(series));
+    assert_true(rota_future_cancel(periodic));
     assert_int_equal(test_stats(sched).submitted, 2);
     assert_int_equal(test_stats(sched).queued, 0);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
     assert_ok(rota_shutdown(sched));
     assert_ok(rota_await_termination(sched, ROTA_FOREVER));
     assert_int_equal(test_stats(sched).submitted, 2);

@@ -161,17 +161,18 @@ TEST(the_last_one_sleeps_on_if_its_keep_alive_becomes_0)
     assert_int_equal(runs, 1);
 }
 
-/* SCHED-20: between the runs of a series, which lie further apart than a thread waits. */
-TEST(a_series_keeps_the_one_thread_that_runs_it)
+/* SCHED-20: between the runs of a periodic task, which lie further apart than a thread waits. */
+TEST(a_periodic_task_keeps_the_one_thread_that_runs_it)
 {
     static const rota_ns keep_alives[] = {0, 1};
 
     for (unsigned i = 0; i < 2; i++) {
         rota_executor *sched = counting_sched((rota_sched_options){.keep_alive = keep_alives[i]});
         atomic_uint runs = 0;
-        rota_future *series;
+        rota_future *periodic;
 
-        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_SEC(60), &series));
+        assert_ok(
+            rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_SEC(60), &periodic));
         for (unsigned run = 1; run <= 100; run++) {
             test_await_count(&runs, run);
             test_await_waiting(sched, 1);
@@ -181,7 +182,7 @@ TEST(a_series_keeps_the_one_thread_that_runs_it)
         assert_int_equal(starts, 1);
         assert_int_equal(test_stats(sched).threads, 1);
         test_stop(sched);
-        rota_future_unref(series);
+        rota_future_unref(periodic);
     }
 }
 

@@ -272,8 +272,8 @@ TEST_WITH(test_virtual_time, skipping_leaves_out_what_a_long_run_has_missed)
 
 /* -- Among others ------------------------------------------------------------------------- */
 
-/* SCHED-05: a series has the place of its submission, in each of its runs. */
-TEST_WITH(test_virtual_time, a_series_keeps_its_place_among_equal_times)
+/* SCHED-05: a periodic task has the place of its submission, in each of its runs. */
+TEST_WITH(test_virtual_time, a_periodic_task_keeps_its_place_among_equal_times)
 {
     static const unsigned order[] = {0, 1, 0, 1, 2};
     test_journal journal;
@@ -428,7 +428,7 @@ TEST_WITH(test_virtual_time, a_run_during_which_it_is_cancelled_is_the_last)
 }
 
 /* FUT-26: a value by hand is an end, too. */
-TEST_WITH(test_virtual_time, a_series_that_is_completed_by_hand_leaves)
+TEST_WITH(test_virtual_time, a_periodic_task_that_is_completed_by_hand_leaves)
 {
     void *result;
 
@@ -538,7 +538,8 @@ TEST_WITH(test_virtual_time, a_run_may_do_anything_to_its_pool)
     begin((struct beat){0}, 1);
     assert_ok(rota_schedule_call(sched, &beat_call, ROTA_SEC(9), 0, &body.victim));
     assert_ok(rota_schedule_at_fixed_rate(sched, meddle, &body, 0, ROTA_SEC(1), &beat.future));
-    assert_status(rota_future_get(beat.future, NULL), ROTA_ECANCELED); /* as a series is then */
+    assert_status(rota_future_get(beat.future, NULL),
+                  ROTA_ECANCELED); /* as a periodic task is then */
     test_await_count(&body.done, 1);
     test_clock_await_waiting(1);
     test_clock_advance(ROTA_SEC(1));

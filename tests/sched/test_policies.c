@@ -164,7 +164,7 @@ static void one_shots_are_right(struct scene *scene)
         job_is(&scene->queued[DELAYED], ROTA_FUTURE_SUCCEEDED, 1, 0);
 }
 
-static void series_are_right(struct scene *scene)
+static void periodic_tasks_are_right(struct scene *scene)
 {
     for (unsigned i = RATE; i <= DELAY; i++) {
         if (scene->keep_periodic) {
@@ -190,7 +190,7 @@ static void play(struct scene scene)
     assert_int_equal(scene.decorated, scene.is_decorated ? 2 * KINDS + 1 : 0);
     assert_ok(rota_executor_free(scene.sched));
     one_shots_are_right(&scene);
-    series_are_right(&scene);
+    periodic_tasks_are_right(&scene);
 }
 
 static void play_all(moment when, bool is_decorated)
@@ -258,7 +258,7 @@ TEST(what_was_due_at_the_shutdown_runs_although_delayed_tasks_are_dropped)
 }
 
 /* SCHED-23, SCHED-26: the pool ends with the last task that the policy takes away. */
-TEST(taking_the_last_series_away_ends_the_pool)
+TEST(taking_the_last_periodic_task_away_ends_the_pool)
 {
     rota_executor *sched = sched_with(false, true);
     atomic_uint runs = 0;
@@ -301,7 +301,7 @@ TEST(taking_the_last_delayed_task_away_ends_the_pool)
 }
 
 /* SCHED-23: "until cancelled". */
-TEST(cancelling_the_last_series_ends_the_pool)
+TEST(cancelling_the_last_periodic_task_ends_the_pool)
 {
     rota_executor *sched = sched_with(false, true);
     atomic_uint runs = 0;
@@ -321,27 +321,27 @@ TEST(what_the_shutdown_has_dropped_stays_so)
 {
     rota_executor *sched = sched_with(true, false);
     atomic_uint runs = 0;
-    rota_future *once, *series;
+    rota_future *once, *periodic;
     test_gate gate;
 
     test_gate_init(&gate);
     test_occupy(sched, &gate, 1);
     assert_ok(rota_schedule(sched, test_count, &runs, ROTA_SEC(1), &once));
-    assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_SEC(1), &series));
+    assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, 0, ROTA_SEC(1), &periodic));
     assert_ok(rota_shutdown(sched));
     assert_ok(rota_sched_set_drop_delayed_on_shutdown(sched, false));
     assert_ok(rota_sched_set_keep_periodic_after_shutdown(sched, true));
     assert_status(rota_future_get(once, NULL), ROTA_ECANCELED);
-    assert_status(rota_future_get(series, NULL), ROTA_ECANCELED);
+    assert_status(rota_future_get(periodic, NULL), ROTA_ECANCELED);
     test_gate_open(&gate);
     rota_future_unref(once);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
     assert_ok(rota_close(sched));
     assert_int_equal(runs, 0);
 }
 
 /* SCHED-22, SCHED-23: what runs when the policy is made milder comes again. */
-TEST(a_running_series_goes_by_the_policy_at_its_end)
+TEST(a_running_periodic_task_goes_by_the_policy_at_its_end)
 {
     for (int keep = 0; keep < 2; keep++) {
         struct job job;

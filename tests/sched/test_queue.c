@@ -338,7 +338,7 @@ TEST_WITH(test_virtual_time, the_queue_of_a_pool_has_what_waits_and_not_what_run
 TEST_WITH(test_virtual_time, the_queue_of_a_pool_shows_every_kind_of_task)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
-    rota_future *series;
+    rota_future *periodic;
     test_shown shown = {0};
     test_gate gate;
 
@@ -346,11 +346,11 @@ TEST_WITH(test_virtual_time, the_queue_of_a_pool_shows_every_kind_of_task)
     test_occupy(sched, &gate, 1);
     assert_ok(rota_execute(sched, test_wait_at, &gate));
     assert_ok(rota_schedule(sched, test_wait_at, &gate, ROTA_SEC(1), NULL));
-    assert_ok(rota_schedule_at_fixed_rate(sched, test_wait_at, &gate, 0, ROTA_SEC(1), &series));
+    assert_ok(rota_schedule_at_fixed_rate(sched, test_wait_at, &gate, 0, ROTA_SEC(1), &periodic));
     assert_int_equal(rota_queue_each(rota_pool_queue(sched), test_show, &shown), 3);
     for (unsigned i = 0; i < 3; i++)
         assert_ptr_equal(rota_task_call(shown.elements[i])->arg, &gate);
     test_gate_open(&gate);
     test_stop(sched);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ready-made scheduled pools, and series whose pool changes its size, in virtual time.
+ * Ready-made scheduled pools, and periodic tasks whose pool changes its size, in virtual time.
  */
 #include "pools.h"
 #include "rota_test_internal.h"
@@ -50,9 +50,9 @@ TEST(a_ready_made_pool_gives_the_result_in_time_and_not_before)
     gives_its_result_in_time(make_two, NULL);
 }
 
-/* -- Another size while series run -------------------------------------------------------- */
+/* -- Another size while periodic tasks run -------------------------------------------------------- */
 
-enum { SERIES = 10 };
+enum { PERIODIC = 10 };
 
 static bool has_seven_in_time(void *sched)
 {
@@ -67,15 +67,15 @@ static bool has_thirteen_in_time(void *sched)
 }
 
 /* POOL-40, SCHED-18 */
-TEST(a_pool_with_series_follows_its_core)
+TEST(a_pool_with_periodic_tasks_follows_its_core)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 10});
-    rota_future *series[SERIES];
+    rota_future *periodic[PERIODIC];
     atomic_uint runs = 0;
 
-    for (unsigned i = 0; i < SERIES; i++)
-        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, ROTA_MS(i), ROTA_MS(SERIES),
-                                              &series[i]));
+    for (unsigned i = 0; i < PERIODIC; i++)
+        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs, ROTA_MS(i),
+                                              ROTA_MS(PERIODIC), &periodic[i]));
     test_await_threads(sched, 10);
     assert_ok(rota_pool_set_core_threads(sched, 7));
     test_until(has_seven_in_time, sched);
@@ -83,9 +83,9 @@ TEST(a_pool_with_series_follows_its_core)
     test_until(has_thirteen_in_time, sched);
     assert_ok(rota_shutdown_now(sched, NULL));
     assert_ok(rota_await_termination(sched, ROTA_FOREVER));
-    for (unsigned i = 0; i < SERIES; i++) {
-        assert_status(rota_future_get(series[i], NULL), ROTA_ECANCELED);
-        rota_future_unref(series[i]);
+    for (unsigned i = 0; i < PERIODIC; i++) {
+        assert_status(rota_future_get(periodic[i], NULL), ROTA_ECANCELED);
+        rota_future_unref(periodic[i]);
     }
     assert_ok(rota_executor_free(sched));
 }

@@ -349,15 +349,15 @@ TEST_WITH(test_virtual_time, without_memory_nothing_is_scheduled)
     }
 }
 
-/* sched.D2: a series needs no memory to come again, however full the heap is. */
-TEST_WITH(test_virtual_time, a_series_comes_again_without_memory)
+/* sched.D2: a periodic task needs no memory to come again, however full the heap is. */
+TEST_WITH(test_virtual_time, a_periodic_task_comes_again_without_memory)
 {
     rota_executor *sched = test_sched((rota_sched_options){.core_threads = 1});
     atomic_uint runs[40] = {0};
-    rota_future *series[40];
+    rota_future *periodic[40];
 
     for (unsigned i = 0; i < 40; i++)
-        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs[i], 1, 1, &series[i]));
+        assert_ok(rota_schedule_at_fixed_rate(sched, test_count, &runs[i], 1, 1, &periodic[i]));
     test_await_waiting(sched, 1);
     test_memory_fail_at(1, true);
     for (unsigned i = 0; i < 10; i++)
@@ -366,7 +366,7 @@ TEST_WITH(test_virtual_time, a_series_comes_again_without_memory)
     test_stop(sched);
     for (unsigned i = 0; i < 40; i++) {
         assert_int_equal(runs[i], 10);
-        rota_future_unref(series[i]);
+        rota_future_unref(periodic[i]);
     }
 }
 

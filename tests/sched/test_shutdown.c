@@ -179,8 +179,8 @@ TEST_WITH(test_virtual_time, what_was_handed_over_may_go_to_another_pool)
     assert_ok(rota_close(other));
 }
 
-/* A series has not run in a pool to which it comes: it does so at once, and goes on. */
-TEST_WITH(test_virtual_time, a_series_that_was_handed_over_goes_on_in_another_scheduled_pool)
+/* A periodic task has not run in a pool to which it comes: it does so at once, and goes on. */
+TEST_WITH(test_virtual_time, a_periodic_task_that_was_handed_over_goes_on_in_another_scheduled_pool)
 {
     rota_executor *other = sched_of(1);
     struct stopped scene;
@@ -331,19 +331,19 @@ TEST_WITH(test_virtual_time, the_rejection_handler_sees_what_comes_too_late)
         (rota_sched_options){.core_threads = 1, .on_reject = take_over, .reject_ctx = &judge});
     test_probe probe = {.error = 0};
     rota_call call = test_probe_call(&probe);
-    rota_future *once, *series;
+    rota_future *once, *periodic;
 
     assert_ok(rota_shutdown(sched));
     assert_ok(rota_schedule_call(sched, &call, ROTA_HOURS(1), 0, &once));
     assert_false(judge.is_periodic);
-    assert_ok(rota_schedule_call(sched, &call, ROTA_HOURS(1), ROTA_SEC(1), &series));
+    assert_ok(rota_schedule_call(sched, &call, ROTA_HOURS(1), ROTA_SEC(1), &periodic));
     assert_true(judge.is_periodic);
     assert_int_equal(judge.calls, 2);
     assert_int_equal(probe.runs, 2);
     assert_ok(rota_future_get(once, NULL));
-    assert_ok(rota_future_get(series, NULL));
+    assert_ok(rota_future_get(periodic, NULL));
     rota_future_unref(once);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
     assert_ok(rota_close(sched));
 }
 
@@ -368,24 +368,24 @@ TEST_WITH(test_virtual_time, the_ready_made_handlers_see_to_what_comes_too_late)
     }
 }
 
-/* SCHED-22: a series that finds the pool shut down is cancelled, and nobody is asked. */
-TEST_WITH(test_virtual_time, a_series_that_comes_again_is_not_rejected)
+/* SCHED-22: a periodic task that finds the pool shut down is cancelled, and nobody is asked. */
+TEST_WITH(test_virtual_time, a_periodic_task_that_comes_again_is_not_rejected)
 {
     struct judge judge = {0};
     rota_executor *sched = test_sched(
         (rota_sched_options){.core_threads = 1, .on_reject = take_over, .reject_ctx = &judge});
     test_getter getter;
-    rota_future *series;
+    rota_future *periodic;
     test_gate gate;
 
     test_gate_init(&gate);
-    assert_ok(rota_schedule_at_fixed_rate(sched, test_wait_at, &gate, 0, 1, &series));
+    assert_ok(rota_schedule_at_fixed_rate(sched, test_wait_at, &gate, 0, 1, &periodic));
     test_await_count(&gate.begun, 1);
-    test_getter_start(&getter, series, ROTA_FOREVER);
+    test_getter_start(&getter, periodic, ROTA_FOREVER);
     assert_ok(rota_shutdown(sched));
     test_gate_open(&gate);
     test_getter_ends(&getter, ROTA_ECANCELED, TEST_UNTOUCHED);
-    rota_future_unref(series);
+    rota_future_unref(periodic);
     assert_ok(rota_close(sched));
     assert_int_equal(judge.calls, 0);
     assert_int_equal(gate.begun, 1);

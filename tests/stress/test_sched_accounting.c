@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduled pool under everything at once: tasks and series are scheduled, cancelled, completed by
+ * A scheduled pool under everything at once: tasks and periodic are scheduled, cancelled, completed by
  * hand, removed and purged, its settings and policies change, its workers are torn away, and it is
- * shut down. Each task that was accepted meets its body or its discard, once; each series its
+ * shut down. Each task that was accepted meets its body or its discard, once; each periodic its
  * discard, once, after the last of its runs, which never overlap; what was refused meets neither
  * (OWN-19, SCHED-17, OWN-05, future.F4).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduled pool's narrow places: a task or a series meets those who cancel it, all at once, and
+ * A scheduled pool's narrow places: a task or a periodic task meets those who cancel it, all at once, and
  * the end of its pool, which may be freed while they still are at it.
  */
 #include "pools.h"
@@ -8,14 +8,14 @@
 
 #include <sched.h>
 
-enum { SERIES = 3 };
+enum { PERIODIC = 3 };
 
 struct round {
     test_round all;        /* first */
     atomic_uint cancelled; /* by one of those who tried */
-    atomic_int running[SERIES];
-    unsigned seen[SERIES]; /* plain: a run sees what the one before it did */
-    rota_future *futures[SERIES];
+    atomic_int running[PERIODIC];
+    unsigned seen[PERIODIC]; /* plain: a run sees what the one before it did */
+    rota_future *futures[PERIODIC];
     unsigned count;
 };
 
@@ -24,7 +24,7 @@ struct beat {
     unsigned number;
 };
 
-static struct beat beats[SERIES];
+static struct beat beats[PERIODIC];
 
 static void *run(void *arg)
 {
@@ -52,7 +52,7 @@ static void begin_round(struct round *round, rota_sched_options options)
     test_round_begin(&round->all, test_sched(options));
     round->count = 0;
     atomic_store(&round->cancelled, 0);
-    for (unsigned i = 0; i < SERIES; i++)
+    for (unsigned i = 0; i < PERIODIC; i++)
         round->seen[i] = 0;
 }
 
@@ -146,9 +146,9 @@ TEST(a_pool_is_stopped_while_its_last_task_is_cancelled)
     race(&(test_race){make_once, {stop_it, cancel, complete}, ran_or_was_discarded});
 }
 
-/* -- Series ------------------------------------------------------------------------------- */
+/* -- Periodic tasks --------------------------------------------------------------------------- */
 
-static void make_series(void *arg)
+static void make_periodic(void *arg)
 {
     struct round *round = arg;
 
@@ -156,7 +156,7 @@ static void make_series(void *arg)
                            .core_threads = 1 + (unsigned)test_random_below(&round->all.random, 2),
                            .keep_periodic_after_shutdown = true,
                            .keep_cancelled = test_random_below(&round->all.random, 2) == 0});
-    for (unsigned i = 0; i < SERIES; i++)
+    for (unsigned i = 0; i < PERIODIC; i++)
         schedule(round, 0, test_random_below(&round->all.random, 2) == 0 ? 1 : -ROTA_US(1));
 }
 
@@ -166,21 +166,21 @@ static void all_were_discarded_once(void *arg)
     struct round *round = arg;
     unsigned seen = 0;
 
-    for (unsigned i = 0; i < SERIES; i++)
+    for (unsigned i = 0; i < PERIODIC; i++)
         seen += round->seen[i];
     test_check(seen == atomic_load(&round->all.runs));
-    test_check(atomic_load(&round->all.discards) == SERIES);
+    test_check(atomic_load(&round->all.discards) == PERIODIC);
     forget_futures(round);
 }
 
-TEST(a_pool_ends_when_its_series_are_cancelled)
+TEST(a_pool_ends_when_its_periodic_tasks_are_cancelled)
 {
-    race(&(test_race){make_series, {close_it, cancel, cancel}, all_were_discarded_once});
+    race(&(test_race){make_periodic, {close_it, cancel, cancel}, all_were_discarded_once});
 }
 
-TEST(a_pool_is_stopped_while_its_series_are_cancelled)
+TEST(a_pool_is_stopped_while_its_periodic_tasks_are_cancelled)
 {
-    race(&(test_race){make_series, {stop_it, cancel, cancel}, all_were_discarded_once});
+    race(&(test_race){make_periodic, {stop_it, cancel, cancel}, all_were_discarded_once});
 }
 
 static void purge(void *arg)
@@ -207,13 +207,13 @@ static void close_and_check(void *arg)
     all_were_discarded_once(arg);
 }
 
-/* Whose a series is that many want to take out: one of them discards it. */
-TEST(series_are_cancelled_removed_and_purged)
+/* Whose a periodic task is that many want to take out: one of them discards it. */
+TEST(periodic_tasks_are_cancelled_removed_and_purged)
 {
-    race(&(test_race){make_series, {cancel, remove_all, purge}, close_and_check});
+    race(&(test_race){make_periodic, {cancel, remove_all, purge}, close_and_check});
 }
 
-static void drop_series(void *arg)
+static void drop_periodic(void *arg)
 {
     struct round *round = arg;
 
@@ -229,7 +229,7 @@ static void shut_down(void *arg)
 /* SCHED-25: with nobody else who would end them. */
 TEST(a_policy_changes_while_the_pool_is_shut_down)
 {
-    race(&(test_race){make_series, {shut_down, drop_series}, close_and_check});
+    race(&(test_race){make_periodic, {shut_down, drop_periodic}, close_and_check});
 }
 
 /* -- Threads that come and go -------------------------------------------------------------- */

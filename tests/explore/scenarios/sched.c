@@ -15,7 +15,7 @@ static rota_executor *sched;
 static rota__atomic(uint32_t) ran[TASKS]; /* how often */
 static rota__atomic(uint32_t) discarded[TASKS];
 static int statuses[TASKS];
-static rota_future *released; /* a promise: from their third run on, series wait for it */
+static rota_future *released; /* a promise: from their third run on, periodic tasks wait for it */
 
 #define NUMBER(i) ((void *)(uintptr_t)(i))
 
@@ -40,7 +40,7 @@ static void *run(void *i)
     return NULL;
 }
 
-/* Of a series: so that it does not go on until somebody has ended it. */
+/* Of a periodic task: so that it does not go on until somebody has ended it. */
 static void *run_again(void *i)
 {
     if (rota__add_relaxed(&ran[(uintptr_t)i], 1) >= 2)
@@ -101,7 +101,7 @@ static void check_once(int i)
     ex_check(runs(i) + discards(i) == 1);
 }
 
-static rota_future *begin_series(const rota_sched_options *options, rota_ns delay)
+static rota_future *begin_periodic(const rota_sched_options *options, rota_ns delay)
 {
     ex_check(rota_promise_new(&released) == ROTA_OK);
     begin(options);
@@ -116,7 +116,7 @@ static void release(void)
 }
 
 /* future.F4: however often it ran, its argument is discarded once. */
-static void end_series(rota_future *future)
+static void end_periodic(rota_future *future)
 {
     ex_check(rota_future_state_of(future) == ROTA_FUTURE_CANCELED);
     ex_check(discards(0) == 1);
@@ -242,23 +242,23 @@ EXPLORE(the_last_task_is_completed_by_hand_and_the_pool_freed)
     end_by(complete);
 }
 
-static void cancel_series(void *future)
+static void cancel_periodic(void *future)
 {
     cancel(future);
     release();
 }
 
 /* sched.D2, too: its place in the heap is given up before that goes. */
-EXPLORE(the_last_series_is_cancelled_and_the_pool_freed)
+EXPLORE(the_last_periodic_task_is_cancelled_and_the_pool_freed)
 {
-    rota_future *future = begin_series(
+    rota_future *future = begin_periodic(
         &(rota_sched_options){.core_threads = 1, .keep_periodic_after_shutdown = true}, SOON);
 
     ex_check(rota_shutdown(sched) == ROTA_OK);
-    ex_thread *other = ex_start(cancel_series, future);
+    ex_thread *other = ex_start(cancel_periodic, future);
     end();
     ex_join(other);
-    end_series(future);
+    end_periodic(future);
 }
 
 /* Whose the task is: one of the two finds it. */
@@ -288,15 +288,15 @@ EXPLORE(a_cancelled_task_is_purged_as_a_worker_takes_it)
     rota_future_unref(future);
 }
 
-EXPLORE(a_cancelled_series_is_purged_as_a_worker_takes_it)
+EXPLORE(a_cancelled_periodic_task_is_purged_as_a_worker_takes_it)
 {
     rota_future *future =
-        begin_series(&(rota_sched_options){.core_threads = 1, .keep_cancelled = true}, 0);
+        begin_periodic(&(rota_sched_options){.core_threads = 1, .keep_cancelled = true}, 0);
 
-    cancel_series(future);
+    cancel_periodic(future);
     ex_check(rota_pool_purge(sched) <= 1);
     ex_check(rota_close(sched) == ROTA_OK);
-    end_series(future);
+    end_periodic(future);
 }
 
 static ex_thread *canceller;
@@ -405,7 +405,7 @@ static void *beat_twice(void *unused)
 }
 
 /* SCHED-14, SCHED-16: whoever runs it. */
-EXPLORE(a_series_runs_on_two_workers)
+EXPLORE(a_periodic_task_runs_on_two_workers)
 {
     rota_future *future;
     unsigned started;
@@ -420,7 +420,7 @@ EXPLORE(a_series_runs_on_two_workers)
     rota_future_unref(future);
 }
 
-/* The only worker runs another task: it is done with the series. */
+/* The only worker runs another task: it is done with the periodic task. */
 static void let_worker_end_its_turn(void)
 {
     rota_future *marker;
@@ -431,78 +431,78 @@ static void let_worker_end_its_turn(void)
 }
 
 /* sched.D1: it is out of the queue when cancel returns, and does not come back to it. */
-EXPLORE(a_series_is_cancelled_as_it_comes_again)
+EXPLORE(a_periodic_task_is_cancelled_as_it_comes_again)
 {
-    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
+    rota_future *future = begin_periodic(&(rota_sched_options){.core_threads = 1}, 0);
 
-    cancel_series(future);
+    cancel_periodic(future);
     let_worker_end_its_turn();
     ex_check(rota_queue_size(rota_pool_queue(sched)) == 0);
     ex_check(rota_close(sched) == ROTA_OK);
-    end_series(future);
+    end_periodic(future);
 }
 
 /* GEN-13: it was submitted once, however often it runs meanwhile. */
-EXPLORE(a_pool_is_looked_at_as_a_series_comes_again)
+EXPLORE(a_pool_is_looked_at_as_a_periodic_task_comes_again)
 {
-    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
+    rota_future *future = begin_periodic(&(rota_sched_options){.core_threads = 1}, 0);
     rota_pool_stats stats;
 
     ex_check(rota_pool_stats_get(sched, &stats) == ROTA_OK);
     ex_check(stats.submitted <= 1);
-    cancel_series(future);
+    cancel_periodic(future);
     ex_check(rota_close(sched) == ROTA_OK);
-    end_series(future);
+    end_periodic(future);
 }
 
 /* Two may take it out. */
-EXPLORE(a_series_is_cancelled_and_removed_as_it_comes_again)
+EXPLORE(a_periodic_task_is_cancelled_and_removed_as_it_comes_again)
 {
-    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
-    ex_thread *other = ex_start(cancel_series, future);
+    rota_future *future = begin_periodic(&(rota_sched_options){.core_threads = 1}, 0);
+    ex_thread *other = ex_start(cancel_periodic, future);
 
     rota_pool_remove(sched, future);
     ex_join(other);
     ex_check(rota_close(sched) == ROTA_OK);
-    end_series(future);
+    end_periodic(future);
 }
 
 /* SCHED-24 */
-EXPLORE(a_pool_is_shut_down_as_a_series_comes_again)
+EXPLORE(a_pool_is_shut_down_as_a_periodic_task_comes_again)
 {
-    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
+    rota_future *future = begin_periodic(&(rota_sched_options){.core_threads = 1}, 0);
 
     ex_check(rota_shutdown(sched) == ROTA_OK);
     release();
     end();
-    end_series(future);
+    end_periodic(future);
 }
 
 /* SCHED-22: it is in the list, or cancelled. */
-EXPLORE(a_pool_is_stopped_as_a_series_comes_again)
+EXPLORE(a_pool_is_stopped_as_a_periodic_task_comes_again)
 {
-    rota_future *future = begin_series(&(rota_sched_options){.core_threads = 1}, 0);
+    rota_future *future = begin_periodic(&(rota_sched_options){.core_threads = 1}, 0);
     rota_task_list left;
 
     ex_check(rota_shutdown_now(sched, &left) == ROTA_OK);
     discard_all(&left);
     end();
-    end_series(future);
+    end_periodic(future);
 }
 
 static const rota_sched_options keeps_periodic = {.core_threads = 1,
                                                   .keep_periodic_after_shutdown = true};
 
 /* SCHED-25: the policy is for what is queued, and for what comes back to the queue. */
-EXPLORE(a_policy_changes_as_a_series_comes_again)
+EXPLORE(a_policy_changes_as_a_periodic_task_comes_again)
 {
-    rota_future *future = begin_series(&keeps_periodic, 0);
+    rota_future *future = begin_periodic(&keeps_periodic, 0);
 
     ex_check(rota_shutdown(sched) == ROTA_OK);
     ex_check(rota_sched_set_keep_periodic_after_shutdown(sched, false) == ROTA_OK);
     release();
     end();
-    end_series(future);
+    end_periodic(future);
 }
 
 static void drop_periodic(void *unused)
@@ -514,14 +514,14 @@ static void drop_periodic(void *unused)
 /* SCHED-25: whichever comes first, one of the two sees the other. */
 EXPLORE(a_policy_changes_as_the_pool_is_shut_down)
 {
-    rota_future *future = begin_series(&keeps_periodic, SOON);
+    rota_future *future = begin_periodic(&keeps_periodic, SOON);
     ex_thread *other = ex_start(drop_periodic, NULL);
 
     ex_check(rota_shutdown(sched) == ROTA_OK);
     ex_join(other);
     release();
     end();
-    end_series(future);
+    end_periodic(future);
 }
 
 /* SCHED-23, SCHED-25: also of a task that is not due; unless its time comes first. */
