@@ -50,14 +50,14 @@ void *body_cancels_itself(job *self)
     if (fj != NULL)
         rota_fj_cancel(fj);
     else
-        rota_future_cancel(own != NULL ? own : composed);
+        cancel_future(own != NULL ? own : composed, false);
     rota_future_unref(composed);
     return job_value(self);
 }
 
 void *body_cancels_sibling(job *self)
 {
-    rota_future_cancel_now(row.sibling);
+    cancel_future(row.sibling, true);
     return job_value(self);
 }
 

@@ -121,6 +121,7 @@ typedef struct row {
     atomic_int job_count;
     job *main;
     rota_future *sibling, *promise, *late_start, *proxy;
+    _Atomic(rota_future *) cancelled;         /* a call to cancel it has returned true */
     rota_executor *other, *forkjoin, *source; /* of the waiters, and of a drained task */
     atomic_bool all_started, happened, is_drained, watches, arrived, go, started, waiting,
         timed_out, waited, released, closed, finished;
@@ -171,5 +172,6 @@ void *waiter(void *unused);
 void check_end(rota_future *future, int status);
 rota_future *row_future(void);
 void work_is_started(int status, rota_future *future);
+void cancel_future(rota_future *future, bool now);
 
 #endif

@@ -75,12 +75,7 @@ static void cancel(bool happens, bool now)
     if (reaches && (now || row.owns) && !row.may_lose && row.main->is_task
         && !rota_future_is_done(future))
         expect_interrupts(false);
-    if (now)
-        rota_future_cancel_now(future);
-    else
-        rota_future_cancel(future);
-    if (!rota_future_is_done(future))
-        fail("a cancelled future is not done");
+    cancel_future(future, now);
     rota_future_unref(future);
 }
 

@@ -33,35 +33,44 @@ MORE_RUNS = 5
 SLOW = re.compile(r"^hangs|^memory is not freed$|^a thread has not ended$|^a descriptor is still open$|^a child of fork hangs$")
 
 
-class Cause:
-    """A defect that is known, with the rows that it makes fail."""
+class Entry:
+    """Rows that fail by a known defect, and the message with which they do. `sometimes`: they may also pass."""
 
-    def __init__(self, title):
-        self.title = title
-        self.entries = []  # (pattern, message, sometimes)
+    def __init__(self, number, pattern, message, sometimes):
+        self.number = number  # of its line
+        self.pattern = pattern
+        self.message = message
+        self.sometimes = sometimes
         self.seen = 0
 
     def explains(self, row, line):
-        return any(p.matches(row) and message.search(line) for p, message, _ in self.entries)
+        return self.pattern.matches(row) and self.message.search(line)
 
-    def must_fail(self):
-        return any(not sometimes for _, _, sometimes in self.entries)
+    def hangs(self, row):
+        return not self.sometimes and "hangs" in self.message.pattern and self.pattern.matches(row)
 
-    def rows_that_fail(self, table):
-        return [row for row in table if any(p.matches(row) and not sometimes for p, _, sometimes in self.entries)]
+    def is_gone(self, runner, table):
+        """True if no row fails as the entry says, in several runs of the rows that it names."""
+        if self.sometimes or self.seen > 0:
+            return False
+        for row in [row for row in table if self.pattern.matches(row)] * MORE_RUNS:
+            runner.note(row, runner.run(row, USUAL))
+            if self.seen > 0:
+                return False
+        return True
 
 
-def known_causes(build):
+def known_entries(build):
     """Reads known.txt. A line that begins with "asan" or "tsan" counts in that build alone."""
-    lists, causes = rows.choices(), []
+    lists, entries, has_cause = rows.choices(), [], False
     for number, line in enumerate((HERE / "known.txt").read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if not line.startswith(" "):
-            causes.append(Cause(line))
+            has_cause = True
             continue
         words, _, message = line.strip().partition(" : ")
-        if not message or not causes:
+        if not message or not has_cause:
             raise SystemExit(f"known.txt:{number}: {line}")
         words = words.split()
         marks = [w for w in words if "=" not in w]
@@ -71,9 +80,9 @@ def known_causes(build):
         builds = [m for m in marks if m in ("dev", "asan", "tsan")]
         if builds and build not in builds:
             continue
-        entry = (rows.Pattern(" ".join(words), lists), re.compile(message), "sometimes" in marks or build != "dev")
-        causes[-1].entries.append(entry)
-    return causes
+        entries.append(Entry(number, rows.Pattern(" ".join(words), lists), re.compile(message),
+                             "sometimes" in marks or build != "dev"))
+    return entries
 
 
 def sanitizer_lines(lines):
@@ -94,9 +103,9 @@ def sanitizer_lines(lines):
 
 
 class Runner:
-    def __init__(self, args, causes):
+    def __init__(self, args, entries):
         self.args = args
-        self.causes = causes
+        self.entries = entries
         self.ran = self.known = 0
         self.bad = []
 
@@ -115,25 +124,26 @@ class Runner:
             lines.append(f"is killed by signal {-done.returncode}")
         elif done.returncode != 0 and not lines:
             lines.append(f"exits with status {done.returncode}")
-        return lines if done.returncode != 0 else []
+        return lines  # also if a child of fork has printed them
 
-    def causes_of(self, row, line):
-        return [c for c in self.causes if c.explains(row, line)]
+    def explaining(self, row, line):
+        return [entry for entry in self.entries if entry.explains(row, line)]
 
     def unexplained(self, row, lines):
-        return [line for line in lines if not self.causes_of(row, line)]
+        return [line for line in lines if not self.explaining(row, line)]
 
     def first(self, row):
-        hangs = any(p.matches(row) and message.search("hangs") and not sometimes
-                    for c in self.causes for p, message, sometimes in c.entries)
-        return row, self.run(row, (SHORT if hangs else USUAL) * self.args.slow)
+        hangs = any(entry.hangs(row) for entry in self.entries)
+        start = time.monotonic()
+        lines = self.run(row, (SHORT if hangs else USUAL) * self.args.slow)
+        return row, lines, time.monotonic() - start
 
     def note(self, row, lines):
         self.ran += 1
         self.known += bool(lines)
         for line in lines:
-            for cause in self.causes_of(row, line):
-                cause.seen += 1
+            for entry in self.explaining(row, line):
+                entry.seen += 1
 
     def again(self, row, lines):
         """Runs a row again with more time, unless its failure is clear. Returns also whether the failure came again."""
@@ -161,25 +171,16 @@ class Runner:
     def run_all(self, table):
         again = []
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            for row, lines in pool.map(self.first, table):
+            for row, lines, seconds in pool.map(self.first, table):
                 if self.unexplained(row, lines):
                     again.append((row, lines))
                 else:
                     self.note(row, lines)
                 if self.args.log:
-                    print(" ".join(row), "|", "; ".join(lines), file=self.args.log)
+                    print(f"{' '.join(row)} | {seconds:.2f} | {'; '.join(lines)}", file=self.args.log)
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for judged in pool.map(lambda pair: self.again(*pair), again):
                 self.judge(*judged)
-
-
-def is_gone(cause, runner, table):
-    """True if no row fails by the cause any more, in several runs of the rows that it names."""
-    for row in cause.rows_that_fail(table) * MORE_RUNS:
-        runner.note(row, runner.run(row, USUAL))
-        if cause.seen > 0:
-            return False
-    return True
 
 
 def arguments():
@@ -211,8 +212,8 @@ def rows_of(seed, args, lists):
 
 def main():
     args = arguments()
-    causes = known_causes(args.build)
-    runner = Runner(args, causes)
+    entries = known_entries(args.build)
+    runner = Runner(args, entries)
     if args.row:
         row = tuple(args.row.replace(",", " ").split())
         lines = runner.run(row, LONG)
@@ -235,10 +236,10 @@ def main():
         print(f"{path} shows the first failure: {' '.join(runner.bad[0])}")
     if not args.sample and not args.without and not runner.bad:
         table = rows_of(seed, args, lists)
-        for cause in causes:
-            if cause.seen == 0 and cause.must_fail() and is_gone(cause, runner, table):
+        for entry in entries:
+            if entry.is_gone(runner, table):
                 failed += 1
-                print(f"known.txt: no row fails any more, so the entry must go: {cause.title}")
+                print(f"known.txt:{entry.number}: no row fails any more as this entry says: remove it")
     print(f"{runner.ran} rows, {runner.known} of them fail as known.txt says, "
           f"{time.monotonic() - begun:.0f} s")
     print(f"{runner.ran - len(runner.bad)} passed, {failed} failed")

@@ -51,10 +51,27 @@ void check_end(rota_future *future, int status)
         fail("a wait ends before the future is done");
     else if (again != status)
         fail("two calls return different ends of a future: %s", rota_strerror(again));
+    else if (future == atomic_load(&row.cancelled) && status != ROTA_ECANCELED)
+        fail("a future that a call has cancelled ends with %s", rota_strerror(status));
     else if (!is_allowed(status, error))
         fail("the future ends with %s, code %d", rota_strerror(status), error);
     if (status == ROTA_OK && again == ROTA_OK && !value_is_alive(value))
         fail("the value of a future is freed while the future is held");
+}
+
+/* Cancels a future and compares the result with the state. check_end compares it with the end that a later call gets. */
+void cancel_future(rota_future *future, bool now)
+{
+    if (future == NULL)
+        return;
+    bool was_done = rota_future_is_done(future),
+         did = now ? rota_future_cancel_now(future) : rota_future_cancel(future);
+    if (!rota_future_is_done(future))
+        fail("a cancelled future is not done");
+    if (did && (was_done || rota_future_state_of(future) != ROTA_FUTURE_CANCELED))
+        fail("a cancel of a future that ends otherwise returns true");
+    if (did)
+        atomic_store(&row.cancelled, future);
 }
 
 /* Is this thread one that has a legal interrupt? A job that interrupts itself on a thread outside of tasks leaves the

@@ -199,7 +199,7 @@ void work_all_of(void)
     composed(status, out);
 }
 
-/* The first of the job, of another task, and of a future that never ends. */
+/* The first of the job, of another task, and of a promise or, if futures own their sources, of a future that never ends. */
 void work_any_of(void)
 {
     int status;
@@ -214,7 +214,9 @@ void work_any_of(void)
     if (status == ROTA_OK)
         status = job_submit(row.ex, rival, &futures[1]);
     if (status == ROTA_OK)
-        status = rota_any_of(NULL, 0, &futures[2]);
+        status = row.owns ? rota_any_of(NULL, 0, &futures[2]) : ROTA_OK;
+    if (!row.owns)
+        futures[2] = rota_future_ref(row.promise);
     if (status == ROTA_OK)
         status = rota_any_of(futures, 3, &out);
     for (int i = 0; i < 3; i++)
@@ -488,7 +490,12 @@ void work_loop(void)
 
 /* -- A task that was drained ------------------------------------------------------------------------ */
 
-/* Stops the first executor and passes its task on. */
+static void free_list(void *list)
+{
+    rota_task_list_free(list);
+}
+
+/* Stops the first executor and passes its task on. The task may run on this thread, and end it. */
 static void pass_on(void)
 {
     rota_task_list drained = {NULL, 0};
@@ -497,6 +504,7 @@ static void pass_on(void)
         rota_shutdown_now(row.source, NULL);
     atomic_store(&row.is_drained, true);
     changed();
+    pthread_cleanup_push(free_list, &drained);
     for (size_t i = 0; i < drained.count; i++) {
         int status = rota_execute_task(row.ex, drained.tasks[i]);
         if (status != ROTA_OK) {
@@ -504,7 +512,7 @@ static void pass_on(void)
             rota_task_discard(drained.tasks[i]);
         }
     }
-    rota_task_list_free(&drained);
+    pthread_cleanup_pop(1);
 }
 
 void work_drained(void)
