@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Changes src/ in small ways, one at a time, and sees whether the tests notice.
 
-mutate.py [--sample N] [--seed S] [--only TEXT] [--changed COMMIT] [--again FILE]
+mutate.py [--sample N] [--seed S] [--only TEXT] [--changed COMMIT] [--again FILE] [--quick]
           [--without TEST]... [--json FILE] [--orders] [--list] [--jobs N] BUILD
 mutate.py --compare BEFORE AFTER
     BUILD      a build with tests (cmake --preset dev); its folder `mutation` is the tool's
     --sample   so many of all, by chance; 0: all
     --only     those whose path, function or line contains TEXT
     --changed  those of files that differ from that commit
-    --again    those of an earlier run; a mutant whose killer still takes part stays killed
+    --again    those of an earlier run; a mutant whose killer still takes part stays killed, and
+               survivors are tried again unless tests are left out; with --sample, that sample, which
+               goes on with a run that was stopped
+    --quick    with the few tests that are most likely to notice; then try survivors with --again
     --without  leaves a test out, or all that match: stress.park_races, 'stress.*', explore
     --json     writes the outcome and the killer of each mutant
     --orders   weaker memory orders, which only the explorer can notice, in place of the rest
@@ -46,6 +49,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+QUICK = 20  # tests, and as many scenarios
 
 # What is replaced by what: a pattern, and the texts in its place.
 FUNCTIONAL = [
@@ -230,6 +235,7 @@ class Library:
         self.original = folder / "original"
         self.link(self.files.values(), self.original)
         self.is_static = set()  # tests
+        self.tests = all_tests(build)
         self.lock = threading.Lock()
 
     def link(self, files, folder):
@@ -244,8 +250,8 @@ class Library:
 
     def link_test(self, test, library, out):
         """As the build does, but to the library."""
-        name = f"tests/test_{re.sub(r'[^A-Za-z0-9_]', '_', test)}"
-        command = output("ninja", "-t", "commands", name, cwd=self.build).strip().split("\n")[-1]
+        command = output("ninja", "-t", "commands", self.tests[test][0], cwd=self.build)
+        command = command.strip().split("\n")[-1]
         command = re.sub(r"\S*librota(_testing)?\.a\b", library, command)
         command = re.sub(r"-o \S+", f"-o {out}", command, count=1)
         subprocess.run(command, shell=True, cwd=self.build, check=True, capture_output=True)
@@ -263,7 +269,7 @@ class Library:
                 self.link_test(test, str(self.original / self.NAME), program)
         environment = {"LD_LIBRARY_PATH": str(folder), "CMOCKA_TEST_ABORT": "1",
                        "ROTA_ROUNDS": "200", **environment}
-        return run([program], seconds, **environment)
+        return run([program, *self.tests[test][1:]], seconds, **environment)
 
 
 class Explorer:
@@ -437,12 +443,14 @@ class Laboratory:
         self.top = pathlib.Path(options.folder)
         self.explorer = Explorer(build)
         self.library = Library(build, pool, self.top)
-        tests = all_tests(build)
+        tests = list(self.library.tests)
         self.reach = Reach(self.library, self.explorer, tests, pool)
         self.tests = [test for test in tests if not is_left_out(test, options)]
         self.scenarios = [] if is_left_out("explore", options) else self.explorer.scenarios
+        self.most = QUICK if options.quick else None
         self.kills = collections.Counter()
         self.sound = set()  # tests that have passed without a change
+        self.failures = collections.Counter()  # of tests, without a change
         self.local = threading.local()
 
     def folder(self):
@@ -480,34 +488,39 @@ class Laboratory:
 
     def killing_test(self, mutant, changed):
         self.library.link_mutant(mutant, changed, self.folder())
-        for names in self.reach.of(mutant):
-            for test in self.likely_first(mutant, names.intersection(self.tests)):
-                if self.notices(test):
-                    self.kills[mutant.path, test] += 1
-                    self.kills[mutant.path, mutant.function.name, test] += 1
-                    return test
+        line, around = self.reach.of(mutant)
+        names = (line or around).intersection(self.tests)
+        for test in self.likely_first(mutant, names)[:self.most]:
+            if self.notices(test):
+                self.kills[mutant.path, test] += 1
+                self.kills[mutant.path, mutant.function.name, test] += 1
+                return test
         return None
 
     def notices(self, test):
-        """It fails, or takes too long, and does not without a change. Then the machine is busy."""
+        """It fails or takes too long, and does not without a change. A busy machine can make a
+        test fail: then a second run with more time passes, or one without the change fails."""
         seconds = 3 + 5 * self.reach.seconds[test]
-        for _ in range(4):
-            result = self.library.run(test, self.folder(), seconds)
-            if result or result is False and test in self.sound:
-                return not result
-            if self.library.run(test, self.library.original, seconds):
-                self.sound.add(test)
-                return True
-            seconds *= 2
-        print(f"{test} fails without any change, and is left out")
-        self.tests = [other for other in self.tests if other != test]
-        return False
+        first = self.library.run(test, self.folder(), seconds)
+        second = True if first else self.library.run(test, self.folder(), 2 * seconds)
+        if second and first is not False:  # it passes, or did when it had more time
+            return False
+        runs = 3 if second else 0 if test in self.sound else 1  # 3: it may be a race
+        for _ in range(runs):
+            if not self.library.run(test, self.library.original, 2 * seconds):
+                self.failures[test] += 1
+                if self.failures[test] == 5:
+                    print(f"{test} fails without any change, and is left out")
+                    self.tests = [other for other in self.tests if other != test]
+                return False
+        self.sound.add(test)
+        return True
 
     def killing_scenario(self, mutant):
         if mutant.path not in self.explorer.objects.commands:
             return None
-        reached = set().union(*self.reach.of(mutant))
-        scenarios = [s for s in self.scenarios if f"explore {s}" in reached]
+        line, around = self.reach.of(mutant)
+        scenarios = [s for s in self.scenarios if f"explore {s}" in (line or around)][:self.most]
         changed, program = self.folder() / "explored.o", self.folder() / "explore"
         if not scenarios or not self.explorer.objects.compile_text(mutant.path, mutant.text(),
                                                                    changed):
@@ -520,10 +533,13 @@ class Laboratory:
 # -- Tests ------------------------------------------------------------------------------------
 
 def all_tests(build):
-    names = [f"{path.parent.name}.{path.stem.removeprefix('test_')}"
-             for path in sorted((ROOT / "tests").glob("*/test_*.c"))]
-    return [name for name in names
-            if (build / "tests" / ("test_" + re.sub(r"\W", "_", name))).exists()]
+    """The commands of the tests that are programs of the build with the library linked in."""
+    linked = set(re.findall(r"^build (\S+): \w*EXECUTABLE_LINKER\S* .*\blibrota(?:_testing)?\.a\b",
+                            (build / "build.ninja").read_text(), re.M))
+    listed = json.loads(output("ctest", "--test-dir", build, "--show-only=json-v1"))["tests"]
+    commands = {test["name"]: test.get("command", [""]) for test in listed}
+    return {name: [program, *arguments] for name, (path, *arguments) in sorted(commands.items())
+            if (program := path.removeprefix(f"{build}/")) in linked}
 
 
 def is_left_out(test, options):
@@ -565,12 +581,17 @@ def chosen(options):
     if options.changed:
         diff = output("git", "-C", ROOT, "diff", "--name-only", options.changed).split()
         mutants = [m for m in mutants if m.path in diff]
-    if options.again:
+    if options.again and not options.sample:
         names = read_results(options.again)
         mutants = [m for m in mutants if m.name in names]
     if options.sample and options.sample < len(mutants):
         mutants = random.Random(options.seed).sample(mutants, options.sample)
     return mutants
+
+
+def write_results(results, options):
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
 
 
 def read_results(path):
@@ -582,6 +603,8 @@ def known_outcome(mutant, options):
     """What --again can tell without another try."""
     before = read_results_once(options.again).get(mutant.name) if options.again else None
     if before and before["outcome"] == "killed" and is_left_out(before["by"], options):
+        return None
+    if before and before["outcome"] == "survived" and not options.without:
         return None
     return (before["outcome"], before["by"]) if before else None
 
@@ -615,6 +638,7 @@ def try_all(mutants, options):
             by = f", by {result['by']}" if result["by"] else ""
             print(f"{result['outcome']:<9}{result['name']}  (line {result['line']}{by})",
                   flush=True)
+            write_results(results, options)  # a run that is stopped can go on with --again
     return results
 
 
@@ -692,6 +716,7 @@ def parse():
     parser.add_argument("--only")
     parser.add_argument("--changed")
     parser.add_argument("--again")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--json")
     parser.add_argument("--orders", action="store_true")
@@ -716,8 +741,7 @@ def main():
         return None
     with tempfile.TemporaryDirectory(prefix="mutate-") as options.folder:
         results = try_all(mutants, options)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
+    write_results(results, options)
     return report(results, options)
 
 
