@@ -14,8 +14,8 @@
  *                  the lock.
  *   completion.S4  A submission wakes a worker that takes, which can run the new task itself.
  */
+#include "base/waitq.h"
 #include "exec/exec_internal.h"
-#include "queue/queue_internal.h"
 
 #include "base/alloc.h"
 #include "base/time.h"
@@ -29,9 +29,9 @@ struct rota_completion {
     rota__mutex lock;                /* the rest */
     rota__list under_way;
     rota__list done;
-    rota__gate takers;
-    rota__gate helpers; /* takers that are workers: they could run what is submitted meanwhile */
-    bool has_news;      /* something was, since one of them looked */
+    rota__waitq takers;
+    rota__waitq helpers; /* takers that are workers: they could run what is submitted meanwhile */
+    bool has_news;       /* something was, since one of them looked */
     uint64_t rounds;
     bool is_closed;
     bool has_event;
@@ -50,22 +50,22 @@ _Static_assert(sizeof(entry) <= ROTA__BLOCK_LARGEST, "an entry comes from the ca
 
 /* -- The service's life --------------------------------------------------- */
 
-static rota_ns done_when(const rota__gate *gate)
+static rota_ns done_when(const rota__waitq *waitq)
 {
-    const rota_completion *service = gate->queue;
+    const rota_completion *service = waitq->owner;
 
-    return rota__list_is_empty(&service->done) ? ROTA_FOREVER : ROTA__OPEN;
+    return rota__list_is_empty(&service->done) ? ROTA_FOREVER : ROTA__READY;
 }
 
-static rota_ns done_or_news_when(const rota__gate *gate)
+static rota_ns done_or_news_when(const rota__waitq *waitq)
 {
-    const rota_completion *service = gate->queue;
+    const rota_completion *service = waitq->owner;
 
-    return service->has_news ? ROTA__OPEN : done_when(gate); /* completion.S4 */
+    return service->has_news ? ROTA__READY : done_when(waitq); /* completion.S4 */
 }
 
-static const rota__gate_kind takers = {done_when, NULL};
-static const rota__gate_kind helpers = {done_or_news_when, NULL};
+static const rota__waitq_ops takers = {done_when, NULL};
+static const rota__waitq_ops helpers = {done_or_news_when, NULL};
 
 int rota_completion_new(rota_executor *ex, rota_completion **out)
 {
@@ -81,8 +81,8 @@ int rota_completion_new(rota_executor *ex, rota_completion **out)
     rota__list_init(&service->under_way);
     rota__list_init(&service->done);
     /* mutants: QUEUE-33 leaves the order open */
-    rota__gate_init(&service->takers, &takers, &service->lock, service, false);
-    rota__gate_init(&service->helpers, &helpers, &service->lock, service, false);
+    rota__waitq_init(&service->takers, &takers, &service->lock, service, ROTA__NEWEST_FIRST);
+    rota__waitq_init(&service->helpers, &helpers, &service->lock, service, ROTA__NEWEST_FIRST);
     *out = service;
     return ROTA_OK;
 }
@@ -123,11 +123,11 @@ static void has_ended(rota__action *action, rota__action_queue *more)
     (void)more;
     rota__mutex_lock(&service->lock);
     add_done(service, ended);
-    rota__guest *taker = rota__gate_call(&service->takers);
-    rota__guest *helper = rota__gate_call(&service->helpers);
+    rota__waitq_entry *taker = rota__waitq_notify(&service->takers);
+    rota__waitq_entry *helper = rota__waitq_notify(&service->helpers);
     rota__mutex_unlock(&service->lock);
-    rota__gate_wake(taker);
-    rota__gate_wake(helper);
+    rota__waitq_wake(taker);
+    rota__waitq_wake(helper);
     unref(service);
 }
 
@@ -182,9 +182,9 @@ static void tell_helpers(rota_completion *service)
 {
     rota__mutex_lock(&service->lock);
     service->has_news = true;
-    rota__guest *next = rota__gate_call(&service->helpers);
+    rota__waitq_entry *next = rota__waitq_notify(&service->helpers);
     rota__mutex_unlock(&service->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
 }
 
 int rota_completion_submit(rota_completion *service, const rota_call *call, rota_future **out)
@@ -280,20 +280,20 @@ static bool run_one(rota_completion *service, const rota__helper *helper)
 static int take(rota_completion *service, rota_ns deadline, rota_future **done)
 {
     const rota__helper *helper = rota__self()->helper;
-    rota__gate *gate = helper != NULL ? &service->helpers : &service->takers;
-    rota__guest guest;
+    rota__waitq *waitq = helper != NULL ? &service->helpers : &service->takers;
+    rota__waitq_entry mine;
     int status;
 
-    rota__guest_init(&guest, NULL);
+    rota__waitq_entry_init(&mine, NULL);
     do {
         if (helper != NULL && run_one(service, helper))
             status = ROTA_OK;
         else
-            status = rota__gate_wait(gate, &guest, deadline);
+            status = rota__waitq_wait(waitq, &mine, deadline);
         if (status == ROTA_OK)
             status = rota_completion_poll(service, done);
     } while (status == ROTA_EEMPTY);
-    rota__gate_leave(gate, &guest);
+    rota__waitq_done(waitq, &mine);
     return status;
 }
 

@@ -100,14 +100,14 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         return ROTA_OK;
     }
     do {
-        uint64_t round = rota__queue_round(pool->queue); /* before it looks: pool.P7 */
+        uint32_t epoch = rota__queue_producer_epoch(pool->queue); /* before it looks: pool.P7 */
         status = rota__pool_accept(pool, task);
         if (status != ROTA_EREJECTED || rota_is_shutdown(ex))
             return status;
-        status = rota__queue_insert_in(pool->queue, task, round, patience(pool));
+        status = rota__queue_insert_in_epoch(pool->queue, task, epoch, patience(pool));
         if (status == ROTA_OK)
             return rota__pool_look_again(pool, task);
-    } while (status == ROTA_EAGAIN /* sent away: there may be a thread to add, or no pool */
+    } while (status == ROTA_EAGAIN /* aborted: there may be a thread to add, or no pool */
              || status == ROTA_ETIMEDOUT);
     return status;
 }

@@ -71,7 +71,7 @@ int rota_pool_set_max_threads(rota_executor *ex, unsigned n)
     rota__mutex_unlock(&pool->lock);
     if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n)
         rota__pool_wake_idle(pool, true);
-    rota__queue_send_producers_away(pool->queue); /* who waits for room may add a thread */
+    rota__queue_abort_producers(pool->queue); /* who waits for room may add a thread */
     return ROTA_OK;
 }
 

@@ -97,7 +97,7 @@ int rota__pool_shutdown(rota_executor *ex)
 
     if (rota_is_shutdown(ex) || !rota__ctl_advance(&pool->ctl, ROTA_SHUTDOWN))
         return ROTA_OK;
-    rota__queue_send_producers_away(pool->queue);
+    rota__queue_abort_producers(pool->queue);
     if (pool->rules != NULL)
         pool->rules->on_shutdown(pool);
     rota__pool_wake_idle(pool, true);
@@ -156,7 +156,7 @@ int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *
     if (!rota__pool_is_here(pool))
         return rota__hand_over(&chain, drained, count);
     if (rota__ctl_advance(&pool->ctl, ROTA_STOP)) {
-        rota__queue_send_producers_away(pool->queue);
+        rota__queue_abort_producers(pool->queue);
         stop_workers(pool);
     }
     drain_queue(pool, &chain);

@@ -43,7 +43,7 @@ static rota_ns idle_time(rota__pool *pool, uint32_t workers, bool stays)
         return ROTA_FOREVER;
     if (!stays)
         return keep_alive;
-    return rota__time_add(rota__queue_opens_in(pool->queue), keep_alive); /* the last one's */
+    return rota__time_add(rota__queue_ready_in(pool->queue), keep_alive); /* the last one's */
 }
 
 /* NULL: the worker is counted out and leaves. */
@@ -158,7 +158,7 @@ static void leave_registry(void *arg)
     strike_off(pool, worker);
     rota__list_append(&pool->ended, &worker->link);
     rota__mutex_unlock(&pool->lock);
-    rota__queue_send_producers_away(pool->queue); /* pool.P7 */
+    rota__queue_abort_producers(pool->queue); /* pool.P7 */
     rota__pool_try_terminate(pool);
     self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
@@ -310,7 +310,7 @@ static int start(rota__pool *pool, rota_task *first)
     }
     if (status != ROTA_OK) {
         if (rota__ctl_count_out(&pool->ctl))
-            rota__queue_send_producers_away(pool->queue); /* pool.P7 */
+            rota__queue_abort_producers(pool->queue); /* pool.P7 */
         rota__pool_try_terminate(pool);
     }
     return status;

@@ -102,7 +102,7 @@ static ROTA__NOINLINE bool look_further(rota__fifo_end *end, const rota__fifo_en
 
     look(end, other, ahead);
     /* mutants: only when it waits for more */
-    if (end->limit - end->passed < LITTLE && end->gate.may_spin && ++end->looks > end->shyness) {
+    if (end->limit - end->passed < LITTLE && end->waitq.may_spin && ++end->looks > end->shyness) {
         end->looks = 0;
         gather(end, other, ahead);
     }
@@ -117,11 +117,11 @@ static bool has_room(rota__fifo *fifo)
            || look_further(&fifo->back, &fifo->front, fifo->capacity);
 }
 
-int rota__fifo_append(rota__fifo *fifo, void *element, rota__guest **next)
+int rota__fifo_append(rota__fifo *fifo, void *element, rota__waitq_entry **next)
 {
     rota__fifo_end *back = &fifo->back;
 
-    *next = fifo->hands_over ? rota__gate_serve(&back->gate) : NULL;
+    *next = fifo->hands_over ? rota__waitq_hand_off(&back->waitq) : NULL;
     if (*next != NULL) {
         (*next)->element = element; /* fifo.Q5: it is the first */
         return ROTA_OK;
@@ -133,21 +133,21 @@ int rota__fifo_append(rota__fifo *fifo, void *element, rota__guest **next)
     *rota__next_slot(fifo, &back->place) = element; /* fifo.Q2a */
     back->passed++;
     publish(back);
-    *next = rota__gate_call(&back->gate);
+    *next = rota__waitq_notify(&back->waitq);
     return ROTA_OK;
 }
 
 static int insert(rota_queue *queue, void *element, rota__end end)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
-    rota__guest *next;
+    rota__waitq_entry *next;
     int status;
 
     (void)end;
     rota__mutex_lock(&fifo->back.lock);
     status = rota__fifo_append(fifo, element, &next);
     rota__mutex_unlock(&fifo->back.lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return status;
 }
 
@@ -174,25 +174,25 @@ static void *shift(rota__fifo *fifo)
     return element;
 }
 
-static int take_first(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+static int take_first(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     rota__fifo_end *front = &fifo->front;
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     int status = ROTA_EEMPTY;
 
     (void)end;
     rota__mutex_lock(&front->lock);
     if (has_element(fifo)) {
         *element = shift(fifo);
-        if (guest != NULL)
-            guest->has_taken = true;
+        if (entry != NULL)
+            entry->has_element = true;
         publish(front);
-        next = rota__gate_call(&front->gate);
+        next = rota__waitq_notify(&front->waitq);
         status = ROTA_OK;
     }
     rota__mutex_unlock(&front->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return status;
 }
 
@@ -213,7 +213,7 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     rota__fifo_end *front = &fifo->front;
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     size_t count;
 
     rota__mutex_lock(&front->lock);
@@ -227,9 +227,9 @@ static size_t drain(rota_queue *queue, void **elements, size_t max)
     if (takes_all)
         rota__mutex_unlock(&fifo->back.lock);
     if (count > 0)
-        next = rota__gate_call(&front->gate);
+        next = rota__waitq_notify(&front->waitq);
     rota__mutex_unlock(&front->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return count;
 }
 
@@ -285,41 +285,41 @@ static size_t waiting(rota_queue *queue)
     size_t count;
 
     rota__fifo_lock_both(fifo);
-    count = rota__gate_waiting(&fifo->back.gate, size(queue));
+    count = rota__waitq_count_waiting(&fifo->back.waitq, size(queue));
     rota__fifo_unlock_both(fifo);
     return count;
 }
 
-/* -- Gates ---------------------------------------------------------------- */
+/* -- Wait queues ---------------------------------------------------------- */
 
-static bool seems_filled(const rota__gate *gate)
+static bool seems_filled(const rota__waitq *waitq)
 {
-    const rota__fifo *fifo = gate->queue;
+    const rota__fifo *fifo = waitq->owner;
 
     return rota__load_acquire(&fifo->front.published) != rota__fifo_end_number(fifo); /* fifo.Q2 */
 }
 
-static bool seems_roomy(const rota__gate *gate)
+static bool seems_roomy(const rota__waitq *waitq)
 {
-    const rota__fifo *fifo = gate->queue;
+    const rota__fifo *fifo = waitq->owner;
     uint64_t front = rota__load_acquire(&fifo->front.published); /* fifo.Q2 */
 
     return rota__fifo_end_number(fifo) - front < fifo->capacity;
 }
 
 /* With one count held still by the lock, the other can only have been more: fifo.Q4. */
-static rota_ns filled_when(const rota__gate *gate)
+static rota_ns filled_when(const rota__waitq *waitq)
 {
-    return seems_filled(gate) ? ROTA__OPEN : ROTA_FOREVER;
+    return seems_filled(waitq) ? ROTA__READY : ROTA_FOREVER;
 }
 
-static rota_ns roomy_when(const rota__gate *gate)
+static rota_ns roomy_when(const rota__waitq *waitq)
 {
-    return seems_roomy(gate) ? ROTA__OPEN : ROTA_FOREVER;
+    return seems_roomy(waitq) ? ROTA__READY : ROTA_FOREVER;
 }
 
-static const rota__gate_kind consumers = {filled_when, seems_filled};
-static const rota__gate_kind producers = {roomy_when, seems_roomy};
+static const rota__waitq_ops consumers = {filled_when, seems_filled};
+static const rota__waitq_ops producers = {roomy_when, seems_roomy};
 
 /* -- Beginning and end ---------------------------------------------------- */
 
@@ -349,7 +349,8 @@ static void end_init(rota__fifo *fifo, rota__fifo_end *end, rota__segment *first
     end->looks = end->shyness = 0; /* mutants: only when it waits for more */
     end->place = (rota__place){first, 0};
     rota__store_relaxed(&end->published, 0);
-    rota__gate_init(&end->gate, is_back ? &consumers : &producers, &end->lock, fifo, !is_back);
+    rota__waitq_init(&end->waitq, is_back ? &consumers : &producers, &end->lock, fifo,
+                     is_back ? ROTA__NEWEST_FIRST : ROTA__OLDEST_FIRST);
 }
 
 static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, rota_queue **out)
@@ -365,7 +366,7 @@ static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, 
         return ROTA_ENOMEM;
     }
     *fifo = (rota__fifo){
-        .queue = {kind, &fifo->front.gate, &fifo->back.gate},
+        .queue = {kind, &fifo->front.waitq, &fifo->back.waitq},
         .capacity = capacity,
         .span = span,
         .is_ring = capacity == span,

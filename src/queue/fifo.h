@@ -15,9 +15,9 @@
  *   fifo.Q2  A slot is written before back.passed is published past it, and read before
  *            front.passed is; each end acquires what the other published.
  *   fifo.Q3  What moves elements, or lowers back.passed, holds both locks: the front one first.
- *   fifo.Q4  Consumers wait at the back's gate and producers at the front's: where the change comes
- *            from that they wait for, which its lock guards.
- *   fifo.Q5  In a queue that hands over, consumers stand in line only while it is empty.
+ *   fifo.Q4  Consumers wait in the wait queue of the back, producers in that of the front: the
+ *            change that they wait for happens there, under the lock of that end.
+ *   fifo.Q5  In a queue that hands over, consumers are queued only while it is empty.
  *   fifo.Q6  A visit moves with the element that it shows next, so that a removal makes it skip
  *            none.
  */
@@ -48,7 +48,7 @@ typedef struct rota__fifo_end {
     unsigned looks;   /* since the last that waited for more */
     unsigned shyness; /* how many it must be: see gather */
     rota__place place;
-    rota__gate gate; /* fifo.Q4 */
+    rota__waitq waitq; /* fifo.Q4 */
     char apart[ROTA__LINE];
     rota__atomic(uint64_t) published; /* apart from the lock: others look at it */
     char apart_too[ROTA__LINE];
@@ -96,7 +96,7 @@ void rota__fifo_unlock_both(rota__fifo *fifo);
 void rota__segment_free(rota__fifo *fifo, rota__segment *segment);
 
 /* With the back lock held: puts it in, or hands it over. *next must be woken once that is free. */
-int rota__fifo_append(rota__fifo *fifo, void *element, rota__guest **next);
+int rota__fifo_append(rota__fifo *fifo, void *element, rota__waitq_entry **next);
 
 /* -- fifo_walk.c ---------------------------------------------------------- */
 

@@ -104,15 +104,15 @@ size_t rota__fifo_sift(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
 
 static size_t remove_those(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
 {
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     size_t removed;
 
     rota__fifo_lock_both(fifo);
     removed = rota__fifo_sift(fifo, drop, ctx);
     if (removed > 0) /* mutants: only a needless wake */
-        next = rota__gate_call(&fifo->front.gate);
+        next = rota__waitq_notify(&fifo->front.waitq);
     rota__fifo_unlock_both(fifo);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return removed;
 }
 

@@ -2,8 +2,8 @@
 /*
  * handoff.c - no element is ever in the queue: a producer meets a consumer.
  *
- * Whoever comes second finds the other in line and serves it. At most one of
- * the two lines has anybody in it. The fair kind serves the oldest, the other
+ * The second of the two finds the first one queued and serves it. At most one of
+ * the two wait queues has entries. The fair kind serves the oldest, the other
  * the newest. (Scherer, Lea and Scott, "Scalable synchronous queues", 2006,
  * describe both; here a lock is held for the few instructions that they meet.)
  */
@@ -14,8 +14,8 @@
 typedef struct handoff {
     rota_queue queue;
     rota__mutex lock;
-    rota__gate producers;
-    rota__gate consumers;
+    rota__waitq producers;
+    rota__waitq consumers;
 } handoff;
 
 static handoff *handoff_of(rota_queue *queue)
@@ -29,35 +29,35 @@ static int insert(rota_queue *queue, void *element, rota__end end)
 
     (void)end;
     rota__mutex_lock(&self->lock);
-    rota__guest *consumer = rota__gate_serve(&self->consumers);
+    rota__waitq_entry *consumer = rota__waitq_hand_off(&self->consumers);
     if (consumer != NULL)
         consumer->element = element;
     rota__mutex_unlock(&self->lock);
-    rota__gate_wake(consumer);
+    rota__waitq_wake(consumer);
     return consumer != NULL ? ROTA_OK : ROTA_EFULL;
 }
 
 static size_t drain(rota_queue *queue, void **elements, size_t max)
 {
     handoff *self = handoff_of(queue);
-    rota__guest *producer;
+    rota__waitq_entry *producer;
     size_t count = 0;
 
     do {
         rota__mutex_lock(&self->lock);
-        producer = rota__gate_serve(&self->producers);
+        producer = rota__waitq_hand_off(&self->producers);
         if (producer != NULL)
             elements[count++] = producer->element;
         rota__mutex_unlock(&self->lock);
-        rota__gate_wake(producer);
+        rota__waitq_wake(producer);
     } while (producer != NULL && count < max);
     return count;
 }
 
-static int take(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+static int take(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry)
 {
     (void)end;
-    (void)guest;
+    (void)entry;
     return drain(queue, element, 1) == 1 ? ROTA_OK : ROTA_EEMPTY;
 }
 
@@ -110,28 +110,28 @@ static size_t size(rota_queue *queue)
 
 static size_t waiting(rota_queue *queue)
 {
-    return rota__gate_in_line(&handoff_of(queue)->consumers);
+    return rota__waitq_queued(&handoff_of(queue)->consumers);
 }
 
-/* -- Gates ---------------------------------------------------------------- */
+/* -- Wait queues ---------------------------------------------------------- */
 
-static rota_ns consumer_when(const rota__gate *gate)
+static rota_ns consumer_when(const rota__waitq *waitq)
 {
-    const handoff *self = gate->queue;
+    const handoff *self = waitq->owner;
 
-    return rota__gate_in_line(&self->consumers) > 0 ? ROTA__OPEN : ROTA_FOREVER;
+    return rota__waitq_queued(&self->consumers) > 0 ? ROTA__READY : ROTA_FOREVER;
 }
 
-static rota_ns producer_when(const rota__gate *gate)
+static rota_ns producer_when(const rota__waitq *waitq)
 {
-    const handoff *self = gate->queue;
+    const handoff *self = waitq->owner;
 
-    return rota__gate_in_line(&self->producers) > 0 ? ROTA__OPEN : ROTA_FOREVER;
+    return rota__waitq_queued(&self->producers) > 0 ? ROTA__READY : ROTA_FOREVER;
 }
 
-/* Two that look for one another first, and get in line later, would both lose time. */
-static const rota__gate_kind for_producers = {consumer_when, NULL};
-static const rota__gate_kind for_consumers = {producer_when, NULL};
+/* Two threads that first spin for one another, and are queued later, would both lose time. */
+static const rota__waitq_ops for_producers = {consumer_when, NULL};
+static const rota__waitq_ops for_consumers = {producer_when, NULL};
 
 static void handoff_free(rota_queue *queue)
 {
@@ -156,7 +156,7 @@ static const rota__queue_kind handoff_kind = {
     .free = handoff_free,
 };
 
-static int handoff_new(bool is_fair, rota_queue **out)
+static int handoff_new(rota__waitq_order order, rota_queue **out)
 {
     handoff *self;
 
@@ -167,18 +167,18 @@ static int handoff_new(bool is_fair, rota_queue **out)
         return ROTA_ENOMEM;
     self->queue = (rota_queue){&handoff_kind, &self->producers, &self->consumers};
     self->lock = (rota__mutex){0};
-    rota__gate_init(&self->producers, &for_producers, &self->lock, self, is_fair);
-    rota__gate_init(&self->consumers, &for_consumers, &self->lock, self, is_fair);
+    rota__waitq_init(&self->producers, &for_producers, &self->lock, self, order);
+    rota__waitq_init(&self->consumers, &for_consumers, &self->lock, self, order);
     *out = &self->queue;
     return ROTA_OK;
 }
 
 int rota_handoff_queue(rota_queue **out)
 {
-    return handoff_new(false, out); /* mutants: QUEUE-33 leaves the order open */
+    return handoff_new(ROTA__NEWEST_FIRST, out); /* mutants: QUEUE-33 leaves the order open */
 }
 
 int rota_fair_handoff_queue(rota_queue **out)
 {
-    return handoff_new(true, out);
+    return handoff_new(ROTA__OLDEST_FIRST, out);
 }

@@ -31,7 +31,7 @@ static rota_ns due(rota__locked *locked)
 {
     if (counted(locked) == 0)
         return ROTA_FOREVER;
-    return locked->container->due != NULL ? locked->container->due(locked) : ROTA__OPEN;
+    return locked->container->due != NULL ? locked->container->due(locked) : ROTA__READY;
 }
 
 size_t rota__locked_waiting(rota_queue *queue)
@@ -42,8 +42,8 @@ size_t rota__locked_waiting(rota_queue *queue)
     rota__mutex_lock(&locked->lock);
     at_hand = counted(locked);
     if (locked->container->count_due != NULL)
-        at_hand = locked->container->count_due(locked, rota__gate_in_line(&locked->consumers) + 1);
-    waiting = rota__gate_waiting(&locked->consumers, at_hand);
+        at_hand = locked->container->count_due(locked, rota__waitq_queued(&locked->consumers) + 1);
+    waiting = rota__waitq_count_waiting(&locked->consumers, at_hand);
     rota__mutex_unlock(&locked->lock);
     return waiting;
 }
@@ -53,19 +53,19 @@ size_t rota__locked_waiting(rota_queue *queue)
 int rota__locked_insert(rota_queue *queue, void *element, rota__end end)
 {
     rota__locked *locked = rota__locked_of(queue);
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     int status;
 
     rota__mutex_lock(&locked->lock);
     status = locked->container->insert(locked, element, end);
     if (status == ROTA_OK) {
         count(locked, counted(locked) + 1);
-        next = rota__gate_call(&locked->consumers);
+        next = rota__waitq_notify(&locked->consumers);
     } else if (status == ROTA_EFULL) {
         rota__store_relaxed(&locked->room, 0); /* whatever it says: until one is removed */
     }
     rota__mutex_unlock(&locked->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return status;
 }
 
@@ -76,27 +76,27 @@ static void *take(rota__locked *locked, rota__end end)
     rota_ns when = due(locked);
     void *element;
 
-    if (when != ROTA__OPEN && !rota__has_passed(when))
+    if (when != ROTA__READY && !rota__has_passed(when))
         return NULL;
     element = locked->container->take(locked, end);
     count(locked, element != NULL ? counted(locked) - 1 : 0);
     return element;
 }
 
-int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__guest *guest)
+int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry)
 {
     rota__locked *locked = rota__locked_of(queue);
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     void *taken;
 
     rota__mutex_lock(&locked->lock);
     taken = take(locked, end);
     if (taken != NULL)
-        next = rota__gate_call(&locked->producers);
-    if (taken != NULL && guest != NULL)
-        guest->has_taken = true;
+        next = rota__waitq_notify(&locked->producers);
+    if (taken != NULL && entry != NULL)
+        entry->has_element = true;
     rota__mutex_unlock(&locked->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     if (taken == NULL)
         return ROTA_EEMPTY;
     *element = taken;
@@ -106,7 +106,7 @@ int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__gu
 size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max)
 {
     rota__locked *locked = rota__locked_of(queue);
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     size_t drained = 0;
     void *taken;
 
@@ -114,9 +114,9 @@ size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max)
     while (drained < max && (taken = take(locked, ROTA__FRONT)) != NULL)
         elements[drained++] = taken;
     if (drained > 0)
-        next = rota__gate_call(&locked->producers);
+        next = rota__waitq_notify(&locked->producers);
     rota__mutex_unlock(&locked->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return drained;
 }
 
@@ -138,7 +138,7 @@ int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, voi
 static bool remove_element(rota__locked *locked, const void *element, rota__end from, bool if_due)
 {
     const rota__container *container = locked->container;
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
     bool removed = false;
 
     rota__mutex_lock(&locked->lock);
@@ -146,10 +146,10 @@ static bool remove_element(rota__locked *locked, const void *element, rota__end 
         removed = container->remove_element(locked, element, from);
     if (removed) {
         count(locked, counted(locked) - 1);
-        next = rota__gate_call(&locked->producers);
+        next = rota__waitq_notify(&locked->producers);
     }
     rota__mutex_unlock(&locked->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return removed;
 }
 
@@ -183,16 +183,16 @@ size_t rota__locked_remove_if(rota_queue *queue, rota__predicate *which, void *c
 {
     rota__locked *locked = rota__locked_of(queue);
     choice chosen = {which, ctx, 0};
-    rota__guest *next = NULL;
+    rota__waitq_entry *next = NULL;
 
     rota__mutex_lock(&locked->lock);
     locked->container->filter(locked, is_chosen, &chosen);
     if (chosen.count > 0) {
         count(locked, counted(locked) - chosen.count);
-        next = rota__gate_call(&locked->producers);
+        next = rota__waitq_notify(&locked->producers);
     }
     rota__mutex_unlock(&locked->lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     return chosen.count;
 }
 
@@ -206,32 +206,32 @@ bool rota__locked_contains(rota_queue *queue, const void *element)
     return found;
 }
 
-/* -- Gates ---------------------------------------------------------------- */
+/* -- Wait queues ---------------------------------------------------------- */
 
-static rota_ns filled_when(const rota__gate *gate)
+static rota_ns filled_when(const rota__waitq *waitq)
 {
-    return due(gate->queue);
+    return due(waitq->owner);
 }
 
-static bool seems_filled(const rota__gate *gate)
+static bool seems_filled(const rota__waitq *waitq)
 {
-    return counted(gate->queue) > 0;
+    return counted(waitq->owner) > 0;
 }
 
-static bool seems_roomy(const rota__gate *gate)
+static bool seems_roomy(const rota__waitq *waitq)
 {
-    const rota__locked *locked = gate->queue;
+    const rota__locked *locked = waitq->owner;
 
     return rota__load_relaxed(&locked->room) > 0;
 }
 
-static rota_ns roomy_when(const rota__gate *gate)
+static rota_ns roomy_when(const rota__waitq *waitq)
 {
-    return seems_roomy(gate) ? ROTA__OPEN : ROTA_FOREVER;
+    return seems_roomy(waitq) ? ROTA__READY : ROTA_FOREVER;
 }
 
-static const rota__gate_kind consumers = {filled_when, seems_filled};
-static const rota__gate_kind producers = {roomy_when, seems_roomy};
+static const rota__waitq_ops consumers = {filled_when, seems_filled};
+static const rota__waitq_ops producers = {roomy_when, seems_roomy};
 
 void rota__locked_init(rota__locked *locked, const rota__queue_kind *kind,
                        const rota__container *container, size_t room)
@@ -239,8 +239,8 @@ void rota__locked_init(rota__locked *locked, const rota__queue_kind *kind,
     locked->queue = (rota_queue){kind, &locked->producers, &locked->consumers};
     locked->container = container;
     locked->lock = (rota__mutex){0};
-    rota__gate_init(&locked->producers, &producers, &locked->lock, locked, true);
-    rota__gate_init(&locked->consumers, &consumers, &locked->lock, locked, false);
+    rota__waitq_init(&locked->producers, &producers, &locked->lock, locked, ROTA__OLDEST_FIRST);
+    rota__waitq_init(&locked->consumers, &consumers, &locked->lock, locked, ROTA__NEWEST_FIRST);
     rota__store_relaxed(&locked->size, 0);
     rota__store_relaxed(&locked->room, room);
 }

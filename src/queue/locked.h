@@ -31,8 +31,8 @@ struct rota__locked {
     rota_queue queue;
     const rota__container *container;
     rota__mutex lock;
-    rota__gate producers;
-    rota__gate consumers;
+    rota__waitq producers;
+    rota__waitq consumers;
     rota__atomic(size_t) size; /* written with the lock held */
     rota__atomic(size_t) room;
 };
@@ -54,7 +54,7 @@ static inline rota__locked *rota__locked_of(rota_queue *queue)
 }
 
 int rota__locked_insert(rota_queue *queue, void *element, rota__end end);
-int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
+int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry);
 int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
 size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max);
 bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from);

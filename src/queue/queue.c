@@ -19,53 +19,53 @@ static rota_queue *same(const rota_queue *queue)
 /* -- Waiting: a try, and when that fails a wait and another --------------- */
 
 static ROTA__NOINLINE int insert_waiting(rota_queue *queue, void *element, rota__end end,
-                                         rota_ns deadline, uint64_t round)
+                                         rota_ns deadline, uint32_t epoch)
 {
-    rota__gate *gate = queue->producers; /* the queue may be gone after a try: gate.G5 */
-    rota__guest guest;
+    rota__waitq *waitq = queue->producers; /* the queue may be gone after a try: waitq.W5 */
+    rota__waitq_entry entry;
     int status;
 
-    if (rota__gate_glance(gate)) {
+    if (rota__waitq_spin(waitq)) {
         status = queue->kind->insert(queue, element, end);
         if (status != ROTA_EFULL)
             return status;
     }
-    rota__guest_init(&guest, element);
-    guest.round = round;
+    rota__waitq_entry_init(&entry, element);
+    entry.epoch = epoch;
     do {
-        status = rota__gate_wait(gate, &guest, deadline);
-        if (status != ROTA_OK || guest.state == ROTA__SERVED)
+        status = rota__waitq_wait(waitq, &entry, deadline);
+        if (status != ROTA_OK || entry.state == ROTA__WAITQ_HANDED_OFF)
             return status;
         status = queue->kind->insert(queue, element, end);
     } while (status == ROTA_EFULL);
-    rota__gate_leave(gate, &guest);
+    rota__waitq_done(waitq, &entry);
     return status;
 }
 
 static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota__end end,
                                          rota_ns deadline)
 {
-    rota__gate *gate = queue->consumers; /* as above */
-    rota__guest guest;
+    rota__waitq *waitq = queue->consumers; /* as above */
+    rota__waitq_entry entry;
     int status;
 
-    if (rota__gate_glance(gate)) {
+    if (rota__waitq_spin(waitq)) {
         status = queue->kind->take(queue, element, end, NULL);
         if (status != ROTA_EEMPTY)
             return status;
     }
-    rota__guest_init(&guest, NULL);
+    rota__waitq_entry_init(&entry, NULL);
     do {
-        status = rota__gate_wait(gate, &guest, deadline);
+        status = rota__waitq_wait(waitq, &entry, deadline);
         if (status != ROTA_OK)
             return status;
-        if (guest.state == ROTA__SERVED) {
-            *element = guest.element;
+        if (entry.state == ROTA__WAITQ_HANDED_OFF) {
+            *element = entry.element;
             return ROTA_OK;
         }
-        status = queue->kind->take(queue, element, end, &guest);
+        status = queue->kind->take(queue, element, end, &entry);
     } while (status == ROTA_EEMPTY);
-    rota__gate_leave(ROTA__BUG(gate.G5a, gate, queue->consumers), &guest);
+    rota__waitq_done(ROTA__BUG(waitq.W5a, waitq, queue->consumers), &entry);
     return status;
 }
 
@@ -77,7 +77,7 @@ static int insert(rota_queue *queue, void *element, rota__end end, rota_ns timeo
 
     if (ROTA__LIKELY(status != ROTA_EFULL))
         return status;
-    return insert_waiting(queue, element, end, rota__deadline(timeout), ROTA__ANY_ROUND);
+    return insert_waiting(queue, element, end, rota__deadline(timeout), ROTA__ANY_EPOCH);
 }
 
 static int take(rota_queue *queue, void **element, rota__end end, rota_ns timeout)
@@ -312,52 +312,49 @@ bool rota__queue_is_empty(rota_queue *queue)
     return is_empty;
 }
 
-rota_ns rota__queue_opens_in(rota_queue *queue)
+rota_ns rota__queue_ready_in(rota_queue *queue)
 {
     rota__mutex_lock(queue->consumers->lock);
-    rota_ns opens = queue->consumers->kind->opens(queue->consumers);
+    rota_ns ready_at = queue->consumers->ops->ready_at(queue->consumers);
     rota__mutex_unlock(queue->consumers->lock);
-    return rota__until(opens);
+    return rota__until(ready_at);
 }
 
-uint64_t rota__queue_round(rota_queue *queue)
+uint32_t rota__queue_producer_epoch(const rota_queue *queue)
 {
-    rota__mutex_lock(queue->producers->lock);
-    uint64_t round = queue->producers->rounds;
-    rota__mutex_unlock(queue->producers->lock);
-    return round;
+    return rota__waitq_epoch(queue->producers);
 }
 
-int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round, rota_ns timeout)
+int rota__queue_insert_in_epoch(rota_queue *queue, void *element, uint32_t epoch, rota_ns timeout)
 {
     int status = queue->kind->insert(queue, element, ROTA__BACK);
 
     if (status != ROTA_EFULL)
         return status; /* GCOVR_EXCL_LINE: there is room just now */
-    return insert_waiting(queue, element, ROTA__BACK, rota__deadline(timeout), round);
+    return insert_waiting(queue, element, ROTA__BACK, rota__deadline(timeout), epoch);
 }
 
-void rota__queue_send_producers_away(rota_queue *queue)
+void rota__queue_abort_producers(rota_queue *queue)
 {
     rota__mutex_lock(queue->producers->lock);
-    rota__gate_send_away(queue->producers);
+    rota__waitq_abort_all_and_unlock(queue->producers);
 }
 
 /* -- The end -------------------------------------------------------------- */
 
-static bool has_guests(rota__gate *gate)
+static bool is_waited_on(rota__waitq *waitq)
 {
-    rota__mutex_lock(gate->lock);
-    bool busy = rota__gate_is_busy(gate);
-    rota__mutex_unlock(gate->lock);
-    return busy;
+    rota__mutex_lock(waitq->lock);
+    bool is_idle = rota__waitq_is_idle(waitq);
+    rota__mutex_unlock(waitq->lock);
+    return !is_idle;
 }
 
 int rota_queue_free(rota_queue *queue)
 {
     if (queue == NULL)
         return ROTA_EINVAL;
-    if (has_guests(queue->producers) || has_guests(queue->consumers))
+    if (is_waited_on(queue->producers) || is_waited_on(queue->consumers))
         return ROTA_EBUSY;
     if (queue->kind->is_busy != NULL && queue->kind->is_busy(queue))
         return ROTA_EBUSY;

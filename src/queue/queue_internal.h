@@ -3,7 +3,6 @@
  * queue_internal.h - what every kind of queue consists of.
  *
  *   queue.c    the calls: arguments, waiting in a loop around one try
- *   gate.c     where threads wait, and who wakes whom
  *   fifo.c     two locks, one for each end: array, linked and transfer queue
  *   locked.c   one lock around a container: deque.c, ordered.c (priority and
  *              delay queue), custom.c
@@ -12,7 +11,7 @@
 #ifndef ROTA_QUEUE_INTERNAL_H
 #define ROTA_QUEUE_INTERNAL_H
 
-#include "queue/gate.h"
+#include "base/waitq.h"
 
 #include <rota/queue.h>
 
@@ -31,8 +30,8 @@ typedef void rota__visitor(void *element, void *ctx);
 /* Arguments have been checked. Only a deque is asked for its other end. None of these waits. */
 typedef struct rota__queue_kind {
     int (*insert)(rota_queue *queue, void *element, rota__end end); /* ROTA_EFULL, ROTA_ENOMEM */
-    /* ROTA_EEMPTY. `guest` is who takes it, after a wait, or NULL. */
-    int (*take)(rota_queue *queue, void **element, rota__end end, rota__guest *guest);
+    /* ROTA_EEMPTY. `entry` is who takes it, after a wait, or NULL. */
+    int (*take)(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry);
     /* Shows the first, which is in the queue meanwhile. ROTA_EEMPTY */
     int (*peek)(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
     size_t (*drain)(rota_queue *queue, void **elements, size_t max);
@@ -51,14 +50,14 @@ typedef struct rota__queue_kind {
     int (*try_transfer)(rota_queue *queue, void *element);
     bool is_deque;
 
-    bool (*is_busy)(rota_queue *queue); /* beside its gates; NULL: never */
+    bool (*is_busy)(rota_queue *queue); /* beside its wait queues; NULL: never */
     void (*free)(rota_queue *queue);
 } rota__queue_kind;
 
 struct rota_queue {
     const rota__queue_kind *kind;
-    rota__gate *producers; /* wait for room */
-    rota__gate *consumers; /* wait for an element; every insertion holds its lock */
+    rota__waitq *producers; /* wait for room */
+    rota__waitq *consumers; /* wait for an element; every insertion holds its lock */
 };
 
 /*
@@ -68,15 +67,15 @@ struct rota_queue {
 bool rota__queue_is_empty(rota_queue *queue);
 
 /* How long until its first element may be taken; ROTA_FOREVER: nobody knows. */
-rota_ns rota__queue_opens_in(rota_queue *queue);
+rota_ns rota__queue_ready_in(rota_queue *queue);
 
 /*
- * A submitter waits for room, or for something else to change: it asks for the
- * round, looks around, and inserts in that round, which is ROTA_EAGAIN if
- * producers were sent away since it asked.
+ * A submitter waits for room, or for a change of its pool. It reads the epoch, looks at the pool,
+ * and inserts in that epoch: ROTA_EAGAIN if producers were aborted since it read the epoch
+ * (waitq.W6).
  */
-uint64_t rota__queue_round(rota_queue *queue);
-int rota__queue_insert_in(rota_queue *queue, void *element, uint64_t round, rota_ns timeout);
-void rota__queue_send_producers_away(rota_queue *queue);
+uint32_t rota__queue_producer_epoch(const rota_queue *queue);
+int rota__queue_insert_in_epoch(rota_queue *queue, void *element, uint32_t epoch, rota_ns timeout);
+void rota__queue_abort_producers(rota_queue *queue);
 
 #endif

@@ -111,7 +111,7 @@ static int wait_for_taker(rota__fifo *fifo, transfer *mine, rota_ns deadline)
 int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
-    rota__guest *next;
+    rota__waitq_entry *next;
     transfer mine;
     int status = rota__waiter_init(&mine.waiter);
 
@@ -125,7 +125,7 @@ int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
     if (!is_inside)
         take_back(fifo, &mine);
     rota__mutex_unlock(&fifo->back.lock);
-    rota__gate_wake(next);
+    rota__waitq_wake(next);
     if (is_inside)
         return wait_for_taker(fifo, &mine, deadline);
     rota__waiter_withdraw(&mine.waiter);
@@ -137,12 +137,12 @@ int rota__fifo_try_transfer(rota_queue *queue, void *element)
     rota__fifo *fifo = rota__fifo_of(queue);
 
     rota__mutex_lock(&fifo->back.lock);
-    rota__guest *guest = rota__gate_serve(&fifo->back.gate);
-    if (guest != NULL)
-        guest->element = element;
+    rota__waitq_entry *entry = rota__waitq_hand_off(&fifo->back.waitq);
+    if (entry != NULL)
+        entry->element = element;
     rota__mutex_unlock(&fifo->back.lock);
-    rota__gate_wake(guest);
-    return guest != NULL ? ROTA_OK : ROTA_EFULL;
+    rota__waitq_wake(entry);
+    return entry != NULL ? ROTA_OK : ROTA_EFULL;
 }
 
 bool rota__fifo_is_busy(rota_queue *queue)

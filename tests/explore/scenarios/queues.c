@@ -532,7 +532,7 @@ EXPLORE_WITH_FAULTS(a_transfer_is_refused_as_another_element_is_taken)
 
 /* -- The end --------------------------------------------------------------------------------- */
 
-/* gate.G5: once a put has returned, whoever got the element needs the queue no more. */
+/* waitq.W5: once a put has returned, whoever got the element needs the queue no more. */
 EXPLORE(a_handoff_queue_is_freed_as_soon_as_both_have_met)
 {
     begin(rota_handoff_queue(&queue));

@@ -172,7 +172,7 @@ static void *look_at_clock(void *unused)
     return unused;
 }
 
-/* gate.G1: who waits for the later one is woken, and does not sleep until then. */
+/* waitq.W1: who waits for the later one is woken, and does not sleep until then. */
 EXPLORE(an_earlier_task_comes_while_a_later_one_is_waited_for)
 {
     rota_ns far = rota_now() + FAR;
