@@ -187,8 +187,8 @@ class Writer:
         """Where to find what the head of the header says."""
         if header is self.reference.base or not prose_of(header.blocks):
             return []
-        return [".Pp", "What holds for all of", f".In {header.name}", "is told in",
-                f".Xr {self.reference.overview_of(header)} 7 ."]
+        return [".Pp", f".Xr {self.reference.overview_of(header)} 7", "describes the rules for all calls of",
+                f".In {header.name} ."]
 
     def return_values(self, page):
         status = [one for one in page.functions if self.reference.returns_status(one)]
@@ -299,6 +299,8 @@ class Writer:
 
 
 def title_of(group):
+    if group.is_only_constants:
+        return "Constants"
     names = list(dict.fromkeys(one.name for one in group.declarations if one.name))
     return ", ".join(names) if len(names) < 3 else "Types"
 
