@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rota/base.h - status codes, time, memory and interruption: what every other header needs.
+ * rota/base.h - status codes, time, memory and interrupts.
  *
  *     int status = rota_sleep(ROTA_MS(20));
  *     if (status == ROTA_EINTERRUPTED)
- *         return;                            // somebody wants this thread to stop waiting
+ *         return;                            // another thread asked this one to stop waiting
  *     if (status != ROTA_OK)
  *         fprintf(stderr, "sleep: %s\n", rota_strerror(status));
  *
- * Conventions of all headers.
+ * These conventions hold for all headers of the library.
  *
  * Status    A call that can fail returns an int: ROTA_OK or one of the negative codes below. Every
- *           call may return ROTA_EINVAL for a bad argument, and those that make or queue something
- *           ROTA_ENOMEM; this is repeated only where there is more to say. The manual page of a call
- *           lists all its codes.
- * Failure   A call that fails changes nothing: what you passed in is still yours, and what it would
- *           have given you is not written.
- * NULL      NULL where something is needed is ROTA_EINVAL; a call that returns no status then does
- *           nothing, or returns 0, false or NULL. It never crashes.
- * Memory    What you pass by a pointer to const is copied, or not used after the call has returned;
- *           pointers inside it are kept as they are, unless their comment says otherwise.
- * Threads   Every call may be made from any thread, in a task or outside of one, also while you hold
- *           a lock of your own, but not in a signal handler.
- * Waiting   A call waits for others only if its comment says so.
- * Silence   No call prints anything that it was not asked to print, and none ends the process.
+ *           call may return ROTA_EINVAL for a bad argument. Calls that create or queue something
+ *           may return ROTA_ENOMEM. A comment names these two only if it has more to say about
+ *           them. The manual page of a call lists all its codes.
+ * Failure   A call that fails changes nothing. The caller still owns everything that it passed, and
+ *           the call has not written its results.
+ * NULL      A call that needs a pointer and gets NULL returns ROTA_EINVAL. If the call returns no
+ *           status, it does nothing, or returns 0, false or NULL. No call crashes because of NULL.
+ * Memory    If a parameter is a pointer to const, the library copies the object, or does not use it
+ *           after the call has returned. Pointers inside the object are kept as they are, unless
+ *           their comment says otherwise.
+ * Threads   Every call may be made on any thread, inside a task or outside, also while the caller
+ *           holds a lock of its own. No call may be made in a signal handler.
+ * Waiting   A call waits for other threads only if its comment says so.
+ * Silence   No call prints anything unless printing is its purpose, and no call ends the process.
+ *           The exception is a library that was built with ROTA_CHECKED: it reports some kinds of
+ *           misuse and aborts.
  */
 #ifndef ROTA_BASE_H
 #define ROTA_BASE_H
@@ -32,7 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Around declarations: C names in C++, and visible outside a library that hides the rest. */
+/* These macros stand around declarations. They give them C linkage in C++, and make them visible in
+   a library that hides its other symbols. */
 #ifdef __cplusplus
 #define ROTA_BEGIN_C extern "C" {
 #define ROTA_END_C   }
@@ -50,46 +54,50 @@
 
 ROTA_BEGIN
 
-/* The version of these headers, and that of the library that is linked. */
+/* The version of these headers. */
 #define ROTA_VERSION_MAJOR 0
 #define ROTA_VERSION_MINOR 1
 #define ROTA_VERSION_PATCH 0
 
-const char *rota_version(void); /* the library's: "MAJOR.MINOR.PATCH" */
+/* Returns the version of the library that the program is linked with, as "MAJOR.MINOR.PATCH". */
+const char *rota_version(void);
 
 /* -- Status ---------------------------------------------------------------------------------- */
 
-/* What a call that can fail returns. */
+/* The status codes that calls return. */
 enum {
-    ROTA_OK = 0,            /* it has done what it should                                         */
-    ROTA_EINVAL = -1,       /* an argument is NULL, out of range or contradicts another          */
-    ROTA_ENOMEM = -2,       /* no memory                                                          */
-    ROTA_EAGAIN = -3,       /* no thread or descriptor to be had, or no memory once it had begun  */
-    ROTA_EREJECTED = -4,    /* the executor is shut down, or saturated, and did not take the task */
+    ROTA_OK = 0,            /* the call has succeeded                                             */
+    ROTA_EINVAL = -1,       /* an argument is NULL, out of range, or contradicts another argument */
+    ROTA_ENOMEM = -2,       /* no memory is available                                             */
+    ROTA_EAGAIN = -3,       /* no thread or descriptor is available, or no memory during the work */
+    ROTA_EREJECTED = -4,    /* the executor is full or shut down, and refuses the task            */
     ROTA_ECANCELED = -5,    /* the task was cancelled                                             */
-    ROTA_EFAILED = -6,      /* the task failed: rota_future_error or rota_fj_error tells its code */
-    ROTA_ETIMEDOUT = -7,    /* the time given ran out                                             */
+    ROTA_EFAILED = -6,      /* the task failed: see rota_future_error and rota_fj_error           */
+    ROTA_ETIMEDOUT = -7,    /* the timeout has passed                                             */
     ROTA_EINTERRUPTED = -8, /* the calling thread was interrupted while it waited                 */
-    ROTA_EDEADLOCK = -9,    /* the call would wait for the caller itself                          */
-    ROTA_EBUSY = -10,       /* still in use                                                       */
-    ROTA_ENOTSUP = -11,     /* this kind of executor or queue cannot do that                      */
-    ROTA_EFULL = -12,       /* a queue without room, from a call that does not wait               */
-    ROTA_EEMPTY = -13,      /* a queue without elements, from a call that does not wait           */
-    ROTA_EIO = -14          /* the system refused to read, write or listen: errno tells why       */
+    ROTA_EDEADLOCK = -9,    /* the call would wait for its own caller                             */
+    ROTA_EBUSY = -10,       /* the object is still in use                                         */
+    ROTA_ENOTSUP = -11,     /* this kind of executor or queue does not support the call           */
+    ROTA_EFULL = -12,       /* the queue has no room, and the call does not wait                  */
+    ROTA_EEMPTY = -13,      /* the queue has no element, and the call does not wait               */
+    ROTA_EIO = -14          /* reading, writing or listening failed: see errno                    */
 };
 
-/* Every call that waits may return ROTA_ENOMEM when its thread waits for the first time, which needs a
-   few bytes from the C library, once. It has not waited then. With a timeout of 0 it needs none. */
+/* A call that waits may return ROTA_ENOMEM when its thread waits for the first time. The C library
+   then needs a few bytes, once for each thread. The call has not waited in this case. With a
+   timeout of 0 a call needs no memory. */
 
-const char *rota_strerror(int status); /* a sentence for people; never NULL, not to be freed */
+/* Returns a sentence that describes a status, for messages. The string is never NULL and must not
+   be freed. */
+const char *rota_strerror(int status);
 
 /* -- Time ------------------------------------------------------------------------------------ */
 
 /*
- * Durations and points in time: nanoseconds on the monotonic clock, which steps of the wall
- * clock do not touch. A timeout of 0 or less is one attempt without waiting; ROTA_FOREVER is no
- * timeout. No sum of times in the library overflows. The macros are plain arithmetic, and take
- * fractions, too: ROTA_MS(0.5).
+ * A duration or a point in time, in nanoseconds. Points in time are those of the monotonic clock,
+ * so setting the wall clock does not change them. With a timeout of 0 or less, a call makes one
+ * attempt and does not wait. ROTA_FOREVER means no timeout. The library never overflows when it
+ * adds times. The macros are plain arithmetic and also take fractions: ROTA_MS(0.5).
  */
 typedef int64_t rota_ns;
 
@@ -105,15 +113,19 @@ typedef int64_t rota_ns;
 #define ROTA_HOURS(n)   ROTA__NS((n)*INT64_C(3600000000000))
 #define ROTA_FOREVER    INT64_MAX
 
-rota_ns rota_now(void); /* what that clock shows; it begins anywhere, and never goes back */
+/* Returns the time of the monotonic clock. The clock starts at an arbitrary value and never goes
+   back. */
+rota_ns rota_now(void);
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
 /*
- * Where the library gets its memory, malloc and free unless you say otherwise. It is set once, before
- * any other call: ROTA_EBUSY once the library has used memory. `alloc` gives a block aligned as
- * malloc's, or NULL; `free` is told the size that was asked for, and is never given NULL. Both may be
- * called from any thread at any time, and must not call the library.
+ * The functions that allocate and free the library's memory. Any thread may call them at any time.
+ * They must return, and must not call the library.
+ *
+ * alloc   Returns a block with the alignment of malloc, or NULL.
+ * free    Frees a block. `size` is the size that was asked for. `block` is never NULL.
+ * ctx     is passed to both
  */
 typedef struct rota_allocator {
     void *(*alloc)(size_t size, void *ctx);
@@ -121,36 +133,55 @@ typedef struct rota_allocator {
     void *ctx;
 } rota_allocator;
 
-int rota_set_allocator(const rota_allocator *allocator); /* copied */
+/* Sets the functions that allocate and free memory, instead of malloc and free. A program calls
+   this once, before any other call. ROTA_EBUSY if the library has already used memory. */
+int rota_set_allocator(const rota_allocator *allocator);
 
-/* -- Interruption ---------------------------------------------------------------------------- */
+/* -- Interrupts ------------------------------------------------------------------------------ */
 
 /*
- * Asks a thread to stop waiting: to interrupt it sets its flag and ends the rota call that it waits
- * in, with ROTA_EINTERRUPTED, which clears the flag. Nothing is forced. A call that need not wait
- * leaves the flag alone, and a task that computes without waiting looks at the flag itself.
+ * A thread that uses the library. An interrupt asks a thread to stop waiting. It sets a flag, and
+ * ends the library call in which the thread waits. That call returns ROTA_EINTERRUPTED and clears
+ * the flag. Nothing is forced: a call that does not have to wait leaves the flag alone, and a task
+ * that computes without waiting must check the flag itself.
  *
- * Each task has a flag of its own while it runs, and a thread has one outside of tasks. A task that
- * is cancelled with rota_future_cancel_now is interrupted, and no other: not the one that its
- * thread runs next, nor one that this thread runs while the task waits. To interrupt a thread is
- * to interrupt the task that it runs at that moment; if that task ends without having looked, the
- * interrupt stays for what the thread does next.
+ * Each running task has its own flag, and a thread has one outside of tasks. So an interrupt
+ * reaches the task that it is meant for:
+ *
+ * One task       rota_future_cancel_now interrupts one task. It does not interrupt the next task of
+ *                the same thread, nor a task that the thread runs while the cancelled one waits.
+ * An executor    rota_shutdown_now interrupts each running task of the executor once.
+ * Other thread   rota_thread_interrupt on another thread interrupts the task that the thread is
+ *                running. If the task ends and has not seen the interrupt, the interrupt stays for
+ *                the next thing that the thread does.
+ * Own thread     rota_thread_interrupt on the calling thread sets the flag of the calling task, and
+ *                of no other. A task can restore its flag in this way. When the task ends, this
+ *                interrupt ends, too.
  */
-typedef struct rota_thread rota_thread; /* the library's, and good until the thread ends */
+typedef struct rota_thread rota_thread; /* belongs to the library; valid until the thread ends */
 
-rota_thread *rota_thread_self(void);             /* the calling one; NULL only without memory */
-void rota_thread_interrupt(rota_thread *thread); /* also the calling one; twice is as once */
-bool rota_interrupted(void);                     /* the calling thread's flag, which this clears */
-bool rota_is_interrupted(void);                  /* the same, left as it is                      */
+/* Returns the calling thread. The result is NULL only if no memory is available. */
+rota_thread *rota_thread_self(void);
 
-/* Sleeps for at least `duration`: ROTA_OK, or ROTA_EINTERRUPTED if it was cut short, which is at once
-   if the flag was set before. */
+/* Interrupts a thread, which may be the calling one. A second interrupt that comes before the
+   thread has seen the first has no effect. */
+void rota_thread_interrupt(rota_thread *thread);
+
+/* Returns the interrupt flag of the calling task or thread, and clears it. */
+bool rota_interrupted(void);
+
+/* Returns the interrupt flag of the calling task or thread, and leaves it as it is. */
+bool rota_is_interrupted(void);
+
+/* Sleeps for at least a given time. ROTA_EINTERRUPTED if the thread is interrupted during the sleep
+   or was interrupted before it; the call then returns at once. */
 int rota_sleep(rota_ns duration);
 
 /* -- The machine ----------------------------------------------------------------------------- */
 
-/* How many CPUs this process may use, by its affinity and its cgroup's quota. Never 0. It reads files,
-   so ask once. */
+/* Returns the number of CPUs that this process may use, at least 1. The affinity of the process and
+   the quota of its cgroup limit the number. The call reads files, so call it once and keep the
+   result. */
 unsigned rota_cpu_count(void);
 
 ROTA_END

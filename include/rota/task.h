@@ -1,19 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rota/task.h - what an executor runs.
+ * rota/task.h - tasks: what an executor runs.
  *
  *     static void *parse(void *arg)              // a task is a function
  *     {
  *         struct file *file = arg;
  *         if (!file_open(file))
- *             return rota_fail(ENOENT);          // it failed, with a code of its own
- *         return file_parse(file);               // what it returns is its result
+ *             return rota_fail(ENOENT);          // the task has failed, with its own code
+ *         return file_parse(file);               // the result of the task
  *     }
  *
  *     rota_call call = {.fn = parse, .arg = file,
- *                       .discard = file_drop,    // instead of parse, if it never runs
+ *                       .discard = file_drop,    // called if parse never runs
  *                       .free_result = tree_free};
  *     rota_submit_call(executor, &call, &future);
+ *
+ * Only the body of a task may end its thread, by pthread_exit or because of pthread_cancel, and not
+ * in a fork/join pool. The body is the function of a rota_call that runs in a thread pool, in a
+ * scheduled pool, in an executor of your own or on the calling thread. A task that ends its thread
+ * has failed, with ROTA_ECANCELED as its code. While the thread ends, the library starts no other
+ * task on it, with one exception: see rota/pool.h.
+ *
+ * Every other function that you pass to the library must return:
+ *
+ * Tasks       `discard` and `free_result`
+ * Pools       hooks, rejection handlers, `create`, `on_start`, `on_exit` and `decorate`
+ * Queues      comparison functions, due functions, visitors and the functions of a container
+ *
+ * Futures     steps, the functions of rota_when_done and `retries`
+ * Fork/join   all tasks of a fork/join pool, fork/join tasks, completers and loop bodies
+ * Memory      the functions of an allocator
+ *
+ * No function may leave by longjmp. A library that was built with ROTA_CHECKED reports a function
+ * that breaks these rules by its name, and aborts.
  */
 #ifndef ROTA_TASK_H
 #define ROTA_TASK_H
@@ -22,54 +41,65 @@
 
 ROTA_BEGIN
 
-/* The shape of every task: a pthread start routine. What it returns is its result. */
+/* The type of a task's function. It is that of a pthread start routine. The function returns the
+   result of the task. */
 typedef void *rota_fn(void *arg);
 
 /*
- * How a task fails: `return rota_fail(code);` with a code of its own, any but 0. It returns NULL. If
- * it is called more than once the last call counts, and rota_fail(0) takes a failure back; outside of
- * a task it does nothing. What a task that fails returns is ignored, and not freed. The function of a
- * fork/join task fails by rota_fj_fail: rota_fail there is for the task around it, if its own thread
- * runs it.
+ * Makes the calling task fail. Use it as `return rota_fail(code);`. The call returns NULL. `code`
+ * is a number of your own other than 0. If a task calls rota_fail more than once, the last call
+ * counts, and rota_fail(0) takes a failure back. Outside of a task the call does nothing.
  *
- * A task that ends its thread (pthread_exit, pthread_cancel) has failed with ROTA_ECANCELED as its
- * code. A task must not leave by longjmp, and a discard or free_result function must not end its
- * thread.
+ * The library ignores the result of a task that fails, and does not free it. The function of a
+ * fork/join task calls rota_fj_fail instead. There rota_fail applies to the task that the same
+ * thread runs around it, if there is one.
  */
 void *rota_fail(int code);
 
-/* A call in full, where fn and arg alone do not say enough. Zero is every field's default. */
+/* Describes a task in full. A field that is zero has its default value. */
 typedef struct rota_call {
     rota_fn *fn;
     void *arg;
 
-    /* Is called instead of fn once it is certain that fn will never run, so that arg can be freed; for
-       a periodic task once, when no further run will come. NULL: nothing to do. */
+    /* Is called instead of fn when it is certain that fn will never run, so that arg can be freed.
+       For a periodic task it is called once, when no further run will follow. Default: none. */
     void (*discard)(void *arg);
 
-    /* Frees the result when the last reference to the future goes. NULL: the result is not freed. */
+    /* Frees the result when the last reference to the future is released. Default: the result is
+       not freed. */
     void (*free_result)(void *result);
 
-    const char *name;  /* for traces and listings; not copied, so it must last; or NULL */
-    void *reserved[3]; /* NULL in a call of yours; not to be read */
+    const char *name;  /* is shown in traces and listings; not copied, so it must stay valid */
+    void *reserved[3]; /* must be NULL in a call of your own, and is not to be read */
 } rota_call;
 
-/* The result of a task that may not have run yet: rota/future.h. */
-typedef struct rota_future rota_future; /* counted: rota_future_unref what you were given */
+/* The result of a task that may not have run yet. See rota/future.h. */
+typedef struct rota_future rota_future; /* counted: release a reference by rota_future_unref */
 
-/* A task in an executor's hands, as hooks, rejection handlers and rota_shutdown_now see it. */
-typedef struct rota_task rota_task; /* to be run, discarded or passed on, once */
+/* A task that an executor holds. Hooks, rejection handlers and rota_shutdown_now pass it to you. A
+   rejection handler that returns ROTA_OK, the caller of rota_shutdown_now and an executor of your
+   own own the task. They must run it, discard it or pass it on, exactly once, by rota_task_run,
+   rota_task_discard or rota_execute_task. */
+typedef struct rota_task rota_task; /* run, discard or pass on a task that you own, once */
 
-const rota_call *rota_task_call(const rota_task *task); /* good as long as the task is yours */
-rota_future *rota_task_future(const rota_task *task);   /* borrowed; NULL: rota_execute's task */
+/* Returns the call of a task. The result stays valid as long as you own the task, or until the
+   function that received the task returns. */
+const rota_call *rota_task_call(const rota_task *task);
 
-/*
- * What you do with a task that was handed to you: exactly one of these, or rota_execute_task, which
- * passes it on. After that it is no longer yours. If its future is done already, because it was
- * cancelled or completed by hand, neither calls anything of the task.
- */
-void rota_task_run(rota_task *task);     /* here and now, on the calling thread */
-void rota_task_discard(rota_task *task); /* calls discard(arg), and its future is cancelled */
+/* Returns the future of a task, or NULL if the task has none because it comes from rota_execute.
+   The caller gets no reference of its own. The result stays valid as long as that of
+   rota_task_call. */
+rota_future *rota_task_future(const rota_task *task);
+
+/* Runs a task on the calling thread, now. The caller must own the task, and gives it away. If the
+   future of the task is already done, because it was cancelled or completed by hand, the call only
+   releases the task. */
+void rota_task_run(rota_task *task);
+
+/* Discards a task without running it. The call calls `discard` with the argument of the task, and
+   cancels the future. The caller must own the task, and gives it away. If the future of the task is
+   already done, the call only releases the task. */
+void rota_task_discard(rota_task *task);
 
 ROTA_END
 #endif
