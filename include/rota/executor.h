@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rota/executor.h - one handle for everything that runs tasks.
+ * rota/executor.h - executors: one handle for everything that runs tasks.
  *
- * A thread pool, a scheduled pool, a fork/join pool and an executor of your own are all used
- * through this one handle, as files, pipes and sockets are through a descriptor. A call that a
- * kind cannot serve returns ROTA_ENOTSUP.
- *
- *     rota_execute(executor, log_line, line);             // run it; nobody asks what came of it
- *     rota_submit(executor, work, arg, &future);          // run it; the future will tell
+ *     rota_execute(executor, log_line, line);             // runs a task; nobody needs its result
+ *     rota_submit(executor, work, arg, &future);          // runs a task; the future has its result
  *     rota_invoke_all(executor, calls, 3, ROTA_SEC(1), futures);
- *     rota_close(executor);                               // finish what was submitted, then free
+ *     rota_close(executor);                               // finishes all tasks, then frees
  *
- * Threads   Any number may use an executor at once; but no other call may use it during or after a
- *           rota_executor_free, rota_close or rota_close_within that succeeds.
+ * A thread pool, a scheduled pool, a fork/join pool and an executor of your own have the same
+ * handle, as files, pipes and sockets all have descriptors. A call that a kind of executor does not
+ * support returns ROTA_ENOTSUP.
+ *
+ * In a child of fork(2), an executor of the parent is as if it had terminated. It rejects every
+ * task. The child may close and free it. These calls return at once and do not touch the parent.
+ *
+ * Threads   Any number of threads may use an executor at the same time. No other call may use it
+ *           during or after a call of rota_executor_free, rota_close or rota_close_within that
+ *           succeeds.
  */
 #ifndef ROTA_EXECUTOR_H
 #define ROTA_EXECUTOR_H
@@ -21,70 +25,90 @@
 
 ROTA_BEGIN
 
-/* What runs tasks. It is made by the calls of rota/factory.h, by rota_pool_new, rota_sched_new or
-   rota_forkjoin_new, or from functions of your own by rota_executor_new. */
+/* An object that runs tasks. The calls of rota/factory.h create executors, and so do rota_pool_new,
+   rota_sched_new and rota_forkjoin_new. rota_executor_new makes one from functions of your own. */
 typedef struct rota_executor rota_executor; /* yours until rota_close or rota_executor_free */
 
 /* -- Submitting ------------------------------------------------------------------------------ */
 
+/* Submits a task that has no future. This is the cheapest way to run a task. The rules and statuses
+   are those of rota_submit. */
+int rota_execute(rota_executor *ex, rota_fn *fn, void *arg);
+
 /*
- * Gives the executor a task, and does not wait for it. With any status but ROTA_OK nothing was
- * accepted: there is no future, discard was not called, and arg is still yours. ROTA_EREJECTED from an
- * executor that is shut down or has no room. ROTA_EAGAIN if it has no thread and none can be made.
- * ROTA_EINTERRUPTED from a pool whose rota_reject_block waits for room.
+ * Submits a task and creates its future. The call does not wait for the task. The future is stored
+ * in *out. Here and in every other call that submits or schedules a task, `out` may be NULL, and
+ * the caller then gets no reference.
  *
- * `out` may be NULL here and wherever a task is submitted or scheduled: then you get no reference. The
- * call is copied.
+ * If the call returns anything but ROTA_OK, the executor has not accepted the task. There is no
+ * future then, `discard` was not called, and the caller still owns `arg`. ROTA_EREJECTED if the
+ * executor has no room for the task or has been shut down. ROTA_EAGAIN if the executor has no
+ * thread and none can be started. ROTA_EINTERRUPTED if the caller was interrupted while it waited
+ * in rota_reject_block.
  */
-int rota_execute(rota_executor *ex, rota_fn *fn, void *arg); /* the cheapest: no future is made */
 int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out);
+
+/* Submits a task that a rota_call describes, and creates its future. The call is copied. The rules
+   and statuses are those of rota_submit. */
 int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out);
 
 /*
- * Passes on a task that was handed to you, by rota_shutdown_now or in a rejection handler: it runs
- * once, as soon as it can; a periodic task that is passed to a scheduled pool goes on there. With any
- * status but ROTA_OK the task is still yours; the statuses are those of rota_submit.
+ * Passes a task on to an executor. The caller must own the task: it comes from rota_shutdown_now,
+ * or the caller is a rejection handler or an executor of your own. The task runs once, as soon as
+ * possible. A periodic task that is passed to a scheduled pool stays periodic there. If the call
+ * returns anything but ROTA_OK, the caller still owns the task. The statuses are those of
+ * rota_submit.
  */
 int rota_execute_task(rota_executor *ex, rota_task *task);
 
 /*
- * Runs all calls, and waits until each is done. When the time is up it cancels and interrupts the
- * rest. ROTA_OK, or ROTA_ETIMEDOUT if some were cancelled: either way futures[0] to futures[n - 1] are
- * done, and you have a reference to each. A timeout of 0 or less runs nothing and cancels all.
+ * Submits several calls and waits until all of them are done. When the timeout has passed, the call
+ * cancels and interrupts the rest. It returns ROTA_OK, or ROTA_ETIMEDOUT if calls were cancelled.
+ * In both cases futures[0] to futures[n - 1] are done, and the caller gets a reference to each.
+ * With a timeout of 0 or less, nothing runs and all calls are cancelled.
  *
- * With any other status there are no futures. After ROTA_EINVAL and ROTA_ENOMEM nothing has happened;
- * memory that runs out later is ROTA_EAGAIN. ROTA_EREJECTED if the executor refused a call,
- * ROTA_EINTERRUPTED if the calling thread was interrupted: then each call has run, was discarded, or
- * still runs, cancelled and interrupted. A cancelled call that still runs is not waited for, here or
- * in rota_invoke_any, so what its arg points to must outlive it.
+ * With any other status there are no futures. After ROTA_EINVAL and ROTA_ENOMEM nothing has
+ * happened. ROTA_EAGAIN if memory runs out later. ROTA_EREJECTED if the executor refused a call.
+ * ROTA_EINTERRUPTED if the calling thread was interrupted. After these three, each call has run,
+ * was discarded, or is still running, cancelled and interrupted. rota_invoke_all and
+ * rota_invoke_any do not wait for a cancelled call that is still running, so its argument must stay
+ * valid.
  */
 int rota_invoke_all(rota_executor *ex, const rota_call *calls, size_t n, rota_ns timeout,
                     rota_future **futures);
 
 /*
- * Runs calls until one succeeds, and waits for that: *first is a reference to its future, which is
- * done, and the others are cancelled and interrupted. Calls are submitted one after the other, while
- * none has succeeded. ROTA_EFAILED if none succeeds: then *first is the last that failed. With any
- * other status *first is not written: ROTA_ETIMEDOUT when none has succeeded in time, ROTA_ECANCELED if
- * all were cancelled, ROTA_EINVAL if n is 0, and the rest as rota_invoke_all.
+ * Submits calls until one of them succeeds, and waits for that. The future of this call is stored
+ * in *first. It is done, and the caller gets a reference to it. The other calls are cancelled and
+ * interrupted. The calls are submitted one after the other, as long as none has succeeded.
+ *
+ * ROTA_EFAILED if no call succeeds. *first is then the future of the last call that failed. With
+ * any other status *first is not written. ROTA_ETIMEDOUT if no call has succeeded in time.
+ * ROTA_ECANCELED if all calls were cancelled. ROTA_EINVAL if n is 0. The other statuses are those
+ * of rota_invoke_all.
  */
 int rota_invoke_any(rota_executor *ex, const rota_call *calls, size_t n, rota_ns timeout,
                     rota_future **first);
 
-/* -- Ending ---------------------------------------------------------------------------------- */
+/* -- Ending an executor ---------------------------------------------------------------------- */
 
-/* Shuts an executor down: it accepts nothing new, and still runs what it has. Does not wait. May be
-   repeated. ROTA_ENOTSUP for the common pool. */
+/* Shuts an executor down. From then on it refuses new tasks, and still runs those that it has. The
+   call does not wait, and may be repeated. ROTA_ENOTSUP for the common pool. */
 int rota_shutdown(rota_executor *ex);
 
 /*
- * Stops an executor: as rota_shutdown, but it interrupts what runs, and hands over what has not
- * started. Give each of drained->tasks to rota_task_run, rota_task_discard or rota_execute_task, then
- * the list to rota_task_list_free, which frees the array alone. With NULL instead of a list all of
- * them are discarded, which needs no memory. Does not wait. ROTA_ENOMEM if there was no memory for
- * the list: the executor is stopped then, and the next call hands them over. ROTA_ENOTSUP for the
- * common pool. A fork/join pool cancels what has not started and hands over nothing; an executor of
- * your own is shut down, and hands over nothing.
+ * Stops an executor: it refuses new tasks, interrupts the running ones, and hands over the tasks
+ * that have not started. A task counts as started if a new thread was started for it. The call does
+ * not wait.
+ *
+ * The caller owns each task in drained->tasks, and must pass it to rota_task_run, rota_task_discard
+ * or rota_execute_task. After that it frees the array with rota_task_list_free. If `drained` is
+ * NULL, the call discards these tasks, and needs no memory. ROTA_ENOMEM if there is no memory for
+ * the array: the executor is stopped all the same, and the next call hands the tasks over.
+ * ROTA_ENOTSUP for the common pool.
+ *
+ * A fork/join pool cancels the tasks that have not started and hands over none. For an executor of
+ * your own, the call is like rota_shutdown and hands over none.
  */
 typedef struct rota_task_list {
     rota_task **tasks;
@@ -92,71 +116,98 @@ typedef struct rota_task_list {
 } rota_task_list;
 
 int rota_shutdown_now(rota_executor *ex, rota_task_list *drained);
-void rota_task_list_free(rota_task_list *list); /* leaves it empty */
 
-/* Waits until an executor that was shut down has run everything and its threads have ended: ROTA_OK.
-   ROTA_ETIMEDOUT when the time is up, ROTA_EINTERRUPTED if the calling thread was interrupted.
-   ROTA_EDEADLOCK from one of its own tasks with ROTA_FOREVER. */
+/* Frees the array of a task list, but not the tasks. The list is empty afterwards. */
+void rota_task_list_free(rota_task_list *list);
+
+/*
+ * Waits until an executor that was shut down has run all its tasks and runs none any more. Its
+ * threads may still be ending then: rota_close waits for them, too. ROTA_ETIMEDOUT if the timeout
+ * has passed. ROTA_EINTERRUPTED if the calling thread is interrupted. ROTA_EDEADLOCK if the call is
+ * made without a timeout in a task or a hook of the executor.
+ */
 int rota_await_termination(rota_executor *ex, rota_ns timeout);
 
-/* Where an executor is on its way to the end. The state only ever grows. None of these waits. */
+/* The states of an executor, in the order in which it goes through them. */
 typedef enum rota_executor_state {
-    ROTA_RUNNING,   /* takes tasks and runs them                             */
-    ROTA_SHUTDOWN,  /* takes none, runs what is queued                       */
-    ROTA_STOP,      /* runs nothing more, has interrupted what runs          */
-    ROTA_TIDYING,   /* no thread is left, the `terminated` hook runs         */
-    ROTA_TERMINATED /* nothing runs any more                                 */
+    ROTA_RUNNING,   /* accepts tasks and runs them                       */
+    ROTA_SHUTDOWN,  /* accepts no tasks, and runs those that are queued  */
+    ROTA_STOP,      /* starts no task, and has interrupted running ones  */
+    ROTA_TIDYING,   /* has no task left, and calls the `terminated` hook */
+    ROTA_TERMINATED /* runs nothing any more                             */
 } rota_executor_state;
 
-rota_executor_state rota_executor_state_of(const rota_executor *ex); /* NULL: as if terminated */
-bool rota_is_shutdown(const rota_executor *ex);                      /* ROTA_SHUTDOWN or later */
+/* Returns the state of an executor. The call does not wait. For NULL it returns ROTA_TERMINATED. */
+rota_executor_state rota_executor_state_of(const rota_executor *ex);
+
+/* Returns true if an executor has been shut down. Its state is then ROTA_SHUTDOWN or a later one.
+   The call does not wait. */
+bool rota_is_shutdown(const rota_executor *ex);
+
+/* Returns true if an executor has terminated. The call does not wait. */
 bool rota_is_terminated(const rota_executor *ex);
 
-/* Frees a terminated executor. ROTA_EBUSY for any other, which is left as it is. */
+/* Frees an executor that has terminated. The call waits until the threads of the executor have
+   ended, with their thread-specific destructors. ROTA_EBUSY if the executor has not terminated; it
+   stays as it is. */
 int rota_executor_free(rota_executor *ex);
 
 /*
- * Closes an executor: shuts it down, waits until every task has ended, and frees it. An interrupt
- * does not end the wait, and is left for the caller to see. With any status but ROTA_OK it is not
- * freed: ROTA_EDEADLOCK from one of its own tasks, ROTA_ENOTSUP for the common pool, ROTA_ENOMEM for a
- * thread that has no memory to wait with; then it is shut down, and can be closed again.
+ * Closes an executor: shuts it down, waits for all its tasks, and frees it. When the call returns,
+ * all threads of the executor have ended, with their thread-specific destructors. An interrupt does
+ * not end the wait, and its flag stays set.
+ *
+ * If the call returns anything but ROTA_OK, the executor is not freed. ROTA_EDEADLOCK if the call
+ * is made in a task or a hook of the executor. ROTA_ENOTSUP for the common pool. ROTA_ENOMEM if the
+ * calling thread has no memory to wait with; the executor is then shut down and can be closed
+ * again.
  */
 int rota_close(rota_executor *ex);
 
 /*
- * Closes an executor within some time: as rota_close, but after `grace` it discards what is
- * queued and interrupts what runs, and after another `grace` it gives up. ROTA_ETIMEDOUT when it gave
- * up: the executor is still there, stopped, and the call may be repeated. An interrupt of the caller
- * ends the first `grace` early, and is left for the caller to see. ROTA_EDEADLOCK from one of its own
- * tasks. *dropped is how many tasks this call discarded, also when it gives up; `dropped` may be NULL.
+ * Closes an executor, and stops it if that takes too long. The call is like rota_close, but when
+ * `grace` has passed, it discards the queued tasks and interrupts the running ones. When `grace`
+ * has passed once more, it gives up and returns ROTA_ETIMEDOUT. The executor is stopped then, still
+ * exists, and the call may be repeated. An interrupt of the caller ends the first `grace` early,
+ * and its flag stays set. ROTA_EDEADLOCK if the call is made in a task or a hook of the executor.
+ *
+ * *dropped is the number of tasks that this call has discarded. It is written even if the call
+ * gives up. `dropped` may be NULL.
  */
 int rota_close_within(rota_executor *ex, rota_ns grace, size_t *dropped);
 
-/* Describes an executor in one line for logs: kind, state, sizes, counts. Like snprintf it writes at
-   most `size` bytes, and returns the length of the whole line. */
+/* Describes an executor in one line for logs. The line contains kind, state, sizes and counts. Like
+   snprintf, the call writes at most `size` bytes and returns the length of the whole line. */
 int rota_executor_describe(const rota_executor *ex, char *line, size_t size);
 
 /* -- An executor of your own ----------------------------------------------------------------- */
 
 /*
- * The functions of an executor of your own. `execute` is given a task. If it returns ROTA_OK it has
- * taken the task over, and calls rota_task_run or rota_task_discard for it once, there or later on any
- * thread. Any other status refuses the task, which it must then leave alone. The other functions may
- * be NULL: without `shutdown` the library alone refuses new tasks; without `await_termination` an
- * executor that is shut down counts as terminated as soon as no thread is inside `execute`.
+ * The functions of an executor of your own. Every function except `execute` may be NULL.
  *
- *     static int run_here(void *self, rota_task *task)   // the smallest there is
+ *     static int run_here(void *self, rota_task *task)   // the smallest executor
  *     {
  *         rota_task_run(task);
  *         return ROTA_OK;
  *     }
  *     rota_executor_new(&(rota_executor_ops){.execute = run_here}, NULL, &executor);
  *
- * `shutdown` is called once, by the first rota_shutdown, which returns its status; from then on the
- * library refuses new tasks. A submitter that came just before may still be inside `execute`.
- * `await_termination` is called when nobody is inside `execute` or `shutdown` any more, perhaps by
- * many threads at once, with a timeout as in rota_await_termination; it returns ROTA_OK when all
- * tasks have ended. `free` is called when the executor is freed.
+ * execute             Receives a task. If it returns ROTA_OK, it owns the task, and must call
+ *                     rota_task_run or rota_task_discard for it exactly once, at once or later, on
+ *                     any thread. With any other status it refuses the task and must not touch it.
+ *
+ * shutdown            Is called once, by the first rota_shutdown, which returns its status. From
+ *                     then on the library refuses new tasks. Another thread that submitted a task
+ *                     just before may still be inside `execute`. Without this function, the library
+ *                     only refuses new tasks.
+ *
+ * await_termination   Returns ROTA_OK when all tasks have ended. It gets a timeout as
+ *                     rota_await_termination does. It is called when no thread is inside `execute`
+ *                     or `shutdown` any more, possibly by many threads at once. Without this
+ *                     function, an executor that was shut down has terminated as soon as no thread
+ *                     is inside `execute`.
+ *
+ * free                Is called when the executor is freed.
  */
 typedef struct rota_executor_ops {
     int (*execute)(void *self, rota_task *task);
@@ -166,7 +217,8 @@ typedef struct rota_executor_ops {
     void *reserved[4];
 } rota_executor_ops;
 
-/* Makes an executor from functions of your own. `ops` is copied; `self` is passed to each of them. */
+/* Creates an executor from functions of your own. `ops` is copied. `self` is passed to each of
+   them. */
 int rota_executor_new(const rota_executor_ops *ops, void *self, rota_executor **out);
 
 ROTA_END

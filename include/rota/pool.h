@@ -1,25 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rota/pool.h - the thread pool: how many threads, which queue, and what happens when both are full.
+ * rota/pool.h - thread pools.
  *
  *     rota_executor *pool;
- *     rota_pool_new(&(rota_pool_options){.core_threads = 4}, &pool);    // four threads, a long queue
+ *     rota_pool_new(&(rota_pool_options){.core_threads = 4}, &pool);   // up to four threads
  *     rota_submit(pool, resize, image, &future);
- *     rota_close(pool);                                                 // ends when all is done
+ *     rota_close(pool);                                                // waits for all tasks
  *
- * What becomes of a task that is submitted: if there are fewer than core_threads threads, a new thread
- * runs it; else it goes into the queue; if that is full and there are fewer than max_threads, a new
- * thread runs it; else it is rejected. So with a queue without a bound there are never more than
- * core_threads, and with a hand-off queue a task goes to a thread that is idle, or to a new one.
- * Threads are made when they are needed, not before. If the system refuses the only thread that tasks
- * which were accepted wait for, the call that was to make it runs them itself.
+ * A pool runs tasks on its own threads, called workers. Tasks that no worker can run yet wait in a
+ * queue. When a task is submitted, the pool does the first of these things that is possible:
  *
- * A worker that waits for a task which is still in its own pool's queue takes it out and runs it, that
- * one and no other, on its own stack. So tasks may submit tasks and wait for them, however few the
- * threads. Each level of nesting needs the stack of one task more.
+ * 1.   If it has fewer than core_threads workers, it starts a new worker, which runs the task.
+ * 2.   If the queue has room, it queues the task.
+ * 3.   If it has fewer than max_threads workers, it starts a new worker, which runs the task.
+ * 4.   If none of this is possible, it calls the rejection handler: see rota_reject.
  *
- * In a child of fork(2) a pool of the parent has no threads. It is as if terminated there: it rejects
- * what is submitted, and can be closed, which does nothing. New pools work.
+ * A pool with an unbounded queue therefore never has more than core_threads workers. With a
+ * hand-off queue, each task goes to an idle worker or to a new one. Workers are started when tasks
+ * need them, not when the pool is created.
+ *
+ * A task may end its thread (see rota/task.h). The pool then starts another thread if it would
+ * otherwise have fewer than core_threads workers, or if tasks are queued.
+ *
+ * The system may refuse to start a thread. If tasks that the pool has already accepted would then
+ * be left without a worker, the call that needed the thread runs them itself before it returns. A
+ * thread that a task has ended runs them before it calls on_exit.
+ *
+ * A worker that waits for a task in its own pool's queue removes that task from the queue when the
+ * task is due, and runs it on its own stack. The task may reach the queue before or during the
+ * wait. The worker runs no other task while it waits. So a task may submit other tasks and wait for
+ * them, even in a pool with one thread. Each level of nesting needs the stack space of one more
+ * task.
+ *
+ * rota_close returns when all threads of the pool have ended, with their thread-specific
+ * destructors. rota_await_termination returns when all tasks have run and none runs any more.
+ *
+ * After fork(2) the parent's pools have no threads in the child. There they behave as if they had
+ * terminated: they reject every task, and rota_close returns at once and leaves the parent's pool
+ * alone. The child can create pools of its own.
  */
 #ifndef ROTA_POOL_H
 #define ROTA_POOL_H
@@ -33,46 +51,75 @@ ROTA_BEGIN
 /* -- Rejection ------------------------------------------------------------------------------- */
 
 /*
- * What becomes of a task when the pool has no room for it or is shut down. A handler is called on the
- * thread that submits. Either it takes the task over, which is to run, discard or pass it on, and
- * returns ROTA_OK; or it leaves the task alone and returns the status that the submitter is to see.
+ * Decides what happens to a task that a pool cannot accept. A pool calls its handler when it has no
+ * room for the task or has been shut down. The handler runs on the submitting thread and may call
+ * the library. It must return. It has two choices:
  *
- * abort            the submitter gets ROTA_EREJECTED: the default
- * caller_runs      the submitter runs the task; it is discarded if the pool is shut down
- * discard          the task is discarded, and its future cancelled
- * discard_oldest   the first task of the queue is discarded, and the submit tried again; if the pool
- *                  is shut down, this task is discarded; ROTA_EREJECTED if the queue holds none
- * block            the submitter waits until there is room. ROTA_EREJECTED when the pool is shut down,
- *                  before or meanwhile; ROTA_EINTERRUPTED if the submitter was interrupted. One of the
- *                  pool's own workers runs the task instead of waiting.
+ * take over   It runs the task, discards it or passes it on, and returns ROTA_OK.
+ * refuse      It leaves the task alone and returns an error, which the submitter gets.
  *
- * The last two submit the task again, so they may also return what that does: ROTA_ENOMEM, or
- * ROTA_EAGAIN if there is no thread and none can be made.
+ * `ctx` is the pointer that was set together with the handler. The five functions below are
+ * ready-made handlers.
  */
 typedef int rota_reject(rota_executor *ex, rota_task *task, void *ctx);
 
+/* Refuses the task: the submitter gets ROTA_EREJECTED. This is the default handler. */
 int rota_reject_abort(rota_executor *ex, rota_task *task, void *ctx);
+
+/*
+ * Runs the task on the submitting thread, without hooks. If the pool has been shut down, the task
+ * is discarded. The task counts as one of the pool's own: the pool does not terminate before the
+ * task has ended, rota_shutdown_now interrupts it, and rota_close returns ROTA_EDEADLOCK in it.
+ */
 int rota_reject_caller_runs(rota_executor *ex, rota_task *task, void *ctx);
+
+/* Discards the task and cancels its future. The submitter gets ROTA_OK. */
 int rota_reject_discard(rota_executor *ex, rota_task *task, void *ctx);
+
+/*
+ * Discards the first task in the queue and submits the new one again. If the pool has been shut
+ * down, the new task is discarded instead. ROTA_EREJECTED if the queue holds no task, as is always
+ * the case with a hand-off queue. If submitting the task again fails for another reason than a full
+ * pool, the submitter gets that status. It is ROTA_ENOMEM, ROTA_EAGAIN, or the status of `decorate`
+ * in a scheduled pool.
+ */
 int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx);
+
+/*
+ * Waits until the pool can accept the task. ROTA_EREJECTED if the pool has been shut down, or is
+ * shut down during the wait. ROTA_EINTERRUPTED if the submitting thread is interrupted. If
+ * submitting the task fails for another reason than a full pool, the submitter gets that status. It
+ * is ROTA_ENOMEM, ROTA_EAGAIN, or the status of `decorate` in a scheduled pool. A task of the same
+ * pool does not wait: if the pool is full, it runs the new task itself.
+ */
 int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx);
 
 /* -- Threads and hooks ----------------------------------------------------------------------- */
 
 /*
- * How threads are made. Zero is every field's default; name and cpus are copied. All signals are
- * blocked in these threads, except interrupt_signal. A task must leave its thread as it found it:
- * signal mask, cancel state, floating-point mode and thread name are not restored after each task, as
- * that would cost more than the task. on_start may set them for all tasks.
+ * Describes how a pool creates its threads. A field that is zero has its default value. The pool
+ * copies `name` and `cpus`.
  *
- * name               "resize-%u": at most one %u, the thread's number from 0; default "rota-%u"
- * stack_size         0: the system's
- * interrupt_signal   sent to a thread with each interrupt, so that a blocking system call ends with
- *                    EINTR; 0: none. It gets a handler that does nothing, unless the program has one.
- * cpus, cpu_count    threads are pinned to these CPUs, round robin
- * create             is called instead of pthread_create: 0 or an errno; the library joins the thread
- * on_start, on_exit  are called on the new thread, first and last
- * ctx                what these three are given
+ * All signals are blocked in these threads, except interrupt_signal. The pool does not restore the
+ * signal mask, the cancellation state, the floating-point mode or the thread name between tasks,
+ * because that would cost more than most tasks. A task that changes one of them must restore it;
+ * on_start may change them for all tasks.
+ *
+ * name               a pattern for thread names, such as "resize-%u". It may contain %u once, which
+ *                    stands for the number of the thread, counted from 0. Default: "rota-%u"
+ * stack_size         in bytes. Default: the system's
+ * interrupt_signal   is sent to a thread when the task that it runs is interrupted, so that a
+ *                    blocking system call fails with EINTR. A task gets no signal for another task
+ *                    inside which it runs. The library installs a handler that does nothing, unless
+ *                    the program has installed one. Default: no signal
+ * cpus, cpu_count    the CPUs to which the threads are bound, one after the other. Default: any CPU
+ *
+ * create             is called instead of pthread_create. It returns 0 or an errno value. The
+ *                    library joins the thread.
+ * on_start           is called on a new thread before its first task
+ * on_exit            is called on a thread after its last task, also if a task has ended the thread
+ *
+ * ctx                is passed to create, on_start and on_exit, which must return
  */
 typedef struct rota_threads {
     const char *name;
@@ -88,11 +135,23 @@ typedef struct rota_threads {
 } rota_threads;
 
 /*
- * Functions that a pool calls; any may be NULL. before_execute and after_execute are called around each
- * task, on the thread that runs it; `status` is ROTA_OK, ROTA_EFAILED with the task's own code in
- * `error`, or ROTA_ECANCELED. unobserved_failure is told of a failure that nobody else can see: that of
- * a task without a future, or whose future nobody holds. terminated is called once, when the last
- * thread has ended its work. Each is given ctx, and may call the library.
+ * Functions that a pool calls when something happens. Each may be NULL. Each may call the library,
+ * and must return.
+ *
+ * before_execute       is called before each task, on the thread that runs it. If the task is
+ *                      cancelled meanwhile, it does not run.
+ * after_execute        is called after each task, on the same thread. `status` is ROTA_OK,
+ *                      ROTA_ECANCELED, or ROTA_EFAILED with the task's own code in `error`.
+ * unobserved_failure   is called when a task has failed and the program cannot see that: the task
+ *                      has no future, or nobody holds a reference to its future and no composed
+ *                      future or completion service has seen the failure
+ * terminated           is called once, when no task runs any more, on the thread that ended last or
+ *                      on the one that shut the pool down. In it, rota_close and
+ *                      rota_await_termination without a timeout return ROTA_EDEADLOCK.
+ * ctx                  is passed to each of them
+ *
+ * The hooks see no task that was cancelled before a thread took it. The argument of a task is not
+ * discarded before after_execute has returned.
  */
 typedef struct rota_hooks {
     void (*before_execute)(rota_executor *ex, rota_task *task, void *ctx);
@@ -105,18 +164,25 @@ typedef struct rota_hooks {
 /* -- Pools ----------------------------------------------------------------------------------- */
 
 /*
- * The options of a pool. Zero is every field's default.
+ * The options of a pool. A field that is zero has its default value.
  *
- * core_threads         threads that stay even when idle; with 0 one is made when a task is queued
- * max_threads          the most there may be; 0: the same as core_threads
- * keep_alive           an idle thread beyond the core threads ends after this long; 0: 60 s; 1: at once
- * core_may_time_out    idle core threads end after keep_alive, too
- * queue                for tasks that wait; the pool owns it once it is made; NULL: a linked queue
- *                      without a bound
- * on_reject            what becomes of a task for which there is no room; NULL: rota_reject_abort
- * reject_ctx           what on_reject is given
- * threads, hooks       rota_threads and rota_hooks
- * strict_wait          a worker that waits for a queued task of its own pool does not run it
+ * core_threads        how many workers stay even if they are idle. With 0, the pool starts a worker
+ *                     when it has queued a task and has no worker.
+ * max_threads         how many workers there may be. The limit is 536,870,911, and a greater number
+ *                     stands for it. Default: as many as core_threads
+ * keep_alive          how long a worker beyond core_threads may be idle before it ends. 1 means
+ *                     that it ends as soon as it is idle, also with core_may_time_out. Default: 60
+ *                     seconds
+ * core_may_time_out   lets core workers end as well when they have been idle for keep_alive
+ * queue               holds the tasks that wait. The pool owns it once rota_pool_new has succeeded.
+ *                     Default: an unbounded linked queue
+ *
+ * on_reject           the rejection handler. Default: rota_reject_abort
+ * reject_ctx          is passed to on_reject
+ *
+ * threads             how the workers' threads are created: rota_threads
+ * hooks               functions that the pool calls: rota_hooks
+ * strict_wait         a worker that waits for a queued task of its own pool does not run that task
  */
 typedef struct rota_pool_options {
     unsigned core_threads;
@@ -132,60 +198,98 @@ typedef struct rota_pool_options {
     void *reserved[8];
 } rota_pool_options;
 
-/* Makes a pool. It has no threads yet. ROTA_EINVAL for max_threads below core_threads, for both 0,
-   for a negative keep_alive, or for threads that cannot be made so. The queue is still yours then. */
+/*
+ * Creates a thread pool. The pool has no workers until the first task is submitted. ROTA_EINVAL if
+ * max_threads is less than core_threads, if both are 0, if keep_alive is negative, or if threads
+ * cannot be created as options->threads says. If the call fails, the queue still belongs to the
+ * caller.
+ */
 int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 
-/* -- Settings, while it runs ----------------------------------------------------------------- */
+/* -- Changing a pool ------------------------------------------------------------------------- */
 
-/* Changes a setting of a pool; none of these waits. ROTA_ENOTSUP for executors that are no pools, and
-   for those of rota_single_thread and rota_single_scheduled. ROTA_EINVAL for a value that cannot be.
-   */
-int rota_pool_set_core_threads(rota_executor *ex, unsigned n); /* at most max_threads           */
-int rota_pool_set_max_threads(rota_executor *ex, unsigned n);  /* at least core_threads, and 1  */
-int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive); /* here 0 is at once       */
+/* The settings of a pool can be changed while it runs. None of these calls waits. They return
+   ROTA_ENOTSUP for an executor that is not a pool. The calls whose names begin with rota_pool_set
+   also return it for the pools of rota_single_thread and rota_single_scheduled, whose settings are
+   fixed. They take the same values as rota_pool_new, but a 0 or NULL does not stand for a
+   default. */
+
+/* Sets the number of core threads. If it grows, workers are started for queued tasks. If it
+   shrinks, surplus workers end when they have been idle for keep_alive; in a scheduled pool they
+   end after their current task. ROTA_EINVAL if n is greater than max_threads. A scheduled pool has
+   no maximum. */
+int rota_pool_set_core_threads(rota_executor *ex, unsigned n);
+
+/* Sets the maximum number of threads. If it shrinks, surplus workers end after their current task.
+   They take no task that is submitted after this call has returned. In a scheduled pool the call
+   succeeds and changes nothing. ROTA_EINVAL if n is 0 or less than core_threads. A number above the
+   limit of max_threads stands for the limit. */
+int rota_pool_set_max_threads(rota_executor *ex, unsigned n);
+
+/* Sets how long a worker beyond core_threads may be idle, also for workers that are idle now. The
+   time counts from the moment at which a worker became idle. Here 0 means that it ends as soon as
+   it is idle. ROTA_EINVAL if keep_alive is negative. */
+int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive);
+
+/* Chooses whether idle core threads end after keep_alive, too. */
 int rota_pool_set_core_may_time_out(rota_executor *ex, bool on);
-int rota_pool_set_reject(rota_executor *ex, rota_reject *on_reject, void *ctx);
-int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads); /* those made later  */
 
-/* The options as they are now, as rota_pool_new would take them, except that `queue` is NULL. The name
-   and cpus in them are good until rota_pool_set_threads or the end of the pool. ROTA_ENOTSUP for
-   executors that are no pools. */
+/* Replaces the rejection handler. ROTA_EINVAL if on_reject is NULL. */
+int rota_pool_set_reject(rota_executor *ex, rota_reject *on_reject, void *ctx);
+
+/* Changes how threads are created from now on. Existing threads stay as they are. ROTA_EINVAL if
+   threads cannot be created as `threads` says. */
+int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads);
+
+/* Reads the current options of a pool. *now has the form in which rota_pool_new takes them, except
+   that `queue` is NULL. Its thread name and CPUs stay valid until the next rota_pool_set_threads,
+   or until the pool is freed. */
 int rota_pool_options_get(rota_executor *ex, rota_pool_options *now);
 
-/* Starts core threads before there are tasks, all that are missing or one: *started is how many. It is
-   written also with ROTA_EAGAIN when a thread could not be made. ROTA_ENOTSUP for executors that are no
-   pools. */
+/* Starts all core threads that are missing, before there are tasks for them. A thread that ends
+   during the call is not started again. *started is the number of threads that were started; it is
+   set even if the call fails with ROTA_EAGAIN because a thread could not be started. */
 int rota_pool_prestart(rota_executor *ex, unsigned *started);
+
+/* Starts one core thread, if one is missing. All other rules are those of rota_pool_prestart. */
 int rota_pool_prestart_one(rota_executor *ex, unsigned *started);
 
-/* -- The queue ------------------------------------------------------------------------------- */
-
-/* The queue of a pool, whose elements are of type rota_task: look at it, but do not insert or remove.
-   The functions of a queue that you made find a task's argument with rota_task_call. NULL for
-   executors that are no pools. */
-rota_queue *rota_pool_queue(rota_executor *ex);
-
-/* Removes a task from the queue: true if it was there. It is discarded, and its future cancelled. */
-bool rota_pool_remove(rota_executor *ex, rota_future *future);
-
-/* Removes cancelled tasks from the queue, where they would stay until a thread takes them: how many.
-   Their arguments were discarded when they were cancelled. */
-size_t rota_pool_purge(rota_executor *ex);
-
-/* -- Figures --------------------------------------------------------------------------------- */
+/* -- The queue of a pool --------------------------------------------------------------------- */
 
 /*
- * Figures of a pool, all from about one moment; it does not stop for them. ROTA_ENOTSUP for executors
- * that are no pools.
+ * Returns the queue of a pool, or NULL if the executor is not a pool. The queue belongs to the
+ * pool: the caller may look at it, but must not insert or remove elements. The elements are of type
+ * rota_task. The comparison function of a priority queue, for example, finds the argument of a task
+ * with rota_task_call. Comparison functions, due functions, containers of the program's own and
+ * visitors do not see a task whose argument was discarded. A visitor may cancel a task that it
+ * sees.
+ */
+rota_queue *rota_pool_queue(rota_executor *ex);
+
+/* Removes a task from the queue, discards it and cancels its future. Returns true if the task was
+   in the queue. */
+bool rota_pool_remove(rota_executor *ex, rota_future *future);
+
+/* Removes all cancelled tasks from the queue and returns their number. The arguments of these tasks
+   were discarded when the tasks were cancelled. A priority queue, a delay queue and a queue of the
+   program's own lose a cancelled task at once. In other queues it stays until a worker takes it,
+   but visitors and hooks do not see it. */
+size_t rota_pool_purge(rota_executor *ex);
+
+/* -- Statistics ------------------------------------------------------------------------------ */
+
+/*
+ * Numbers that describe a pool, all read at about the same moment.
  *
- * threads     all that there are
- * active      those that run a task
- * largest     the most that there ever were
- * submitted   all tasks that were ever accepted
- * completed   tasks that have run, or were found cancelled when their turn came
- * rejected    calls of the rejection handler
- * queued      tasks in the queue
+ * threads                     workers that exist
+ * active                      workers that are running a task
+ * largest                     the greatest number of workers that have existed at one time
+ * core_threads, max_threads   the current settings
+ *
+ * submitted                   tasks that the pool has accepted since it was created
+ * completed                   tasks that have run, and cancelled tasks that a worker has taken
+ * rejected                    calls of the rejection handler
+ * queued                      tasks in the queue
  */
 typedef struct rota_pool_stats {
     unsigned threads, active, largest, core_threads, max_threads;
@@ -193,6 +297,8 @@ typedef struct rota_pool_stats {
     size_t queued;
 } rota_pool_stats;
 
+/* Reads the statistics of a pool. The pool does not stop meanwhile. ROTA_ENOTSUP if the executor is
+   not a pool. */
 int rota_pool_stats_get(rota_executor *ex, rota_pool_stats *stats);
 
 ROTA_END
