@@ -22,8 +22,7 @@ add_custom_target(amalgamation DEPENDS ${amalgamation}/rota.c ${amalgamation}/ro
 if(ROTA_AMALGAMATED)
     set(rota_sources ${amalgamation}/rota.c)
     # Optimised also where the tests are not: it is the optimiser that sees more in one file than in many.
-    set_source_files_properties(${rota_sources} PROPERTIES
-        COMPILE_OPTIONS "-fexceptions;$<$<CONFIG:Debug>:-O2>")
+    set_source_files_properties(${rota_sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Debug>:-O2>)
     if(ROTA_OS STREQUAL "posix")
         set_source_files_properties(${rota_sources} PROPERTIES COMPILE_DEFINITIONS ROTA_OS_POSIX=1)
     endif()

@@ -44,9 +44,8 @@ rota {version}: all sources in one. It needs rota.h beside it, gcc or clang, C11
     cc -O2 -fexceptions -c rota.c
     cc -O2 program.c rota.o -pthread
 
-or all at once: cc -O2 -fexceptions program.c rota.c -pthread. It works as well without -fexceptions, but each
-task costs some 10 ns more: what catches a task that ends its thread (pthread_exit, pthread_cancel) is then a
-setjmp instead of a table.
+or all at once: cc -O2 -fexceptions program.c rota.c -pthread. With glibc rota.c needs -fexceptions: cleanup
+handlers, which run if a task ends its thread (pthread_exit, pthread_cancel), are safe and cheap only with it.
 In a shared library (-fPIC) it exports what rota.h declares and nothing else; link that with -Wl,-z,nodelete
 if it may be unloaded, as threads of rota may still be inside.
 

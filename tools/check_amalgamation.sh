@@ -28,17 +28,17 @@ cd "$tmp/user"
     ./program
 
     say "$CC, without optimisation, C11, POSIX threads alone, checked"
-    "$CC" -std=c11 -Wpedantic $warnings -DROTA_OS_POSIX=1 -DROTA_CHECKED=1 program.c rota.c -o program -pthread
+    "$CC" -std=c11 -fexceptions -Wpedantic $warnings -DROTA_OS_POSIX=1 -DROTA_CHECKED=1 program.c rota.c -o program -pthread
     ./program
 
     if command -v clang >/dev/null; then
         say clang
-        clang -std=gnu11 $warnings program.c rota.c -o program -pthread
+        clang -std=gnu11 -fexceptions $warnings program.c rota.c -o program -pthread
         ./program
     fi
 
     say "a shared library, and $CXX"
-    "$CC" -fPIC $warnings -c rota.c
+    "$CC" -fPIC -fexceptions $warnings -c rota.c
     "$CC" -shared rota.o -o librota.so -pthread
     sh "$root/tools/check_symbols.sh" "$root/include" "$root/rota.map" librota.so
     "$CXX" -std=c++17 -Wpedantic $warnings program.cpp rota.o -o program_cpp -pthread

@@ -26,7 +26,7 @@ for header in include/rota/*.h; do
     alone C++17 "<$name>" "$CXX" -x c++ -std=c++17
 done
 for header in src/*/*.h; do
-    alone C11 "\"${header#src/}\"" "$CC" -x c -std=c11 -Isrc
+    alone C11 "\"${header#src/}\"" "$CC" -x c -std=c11 -fexceptions -Isrc
 done
 
 strict='-Wconversion -Wsign-conversion -Wundef -Wshadow -Wcast-qual -Wcast-align -Wredundant-decls'

@@ -58,6 +58,9 @@ USES_OF_OS = {"atomics", "pthreads", "system", "memory", "platform"}
 ALLOWANCES = {use for use, _, _ in USES} | {"platform", "explorer", "open"}
 ALLOWANCE = re.compile(r"/\*\s*layers:\s*(?:(\w+),\s*(\w.*?)\s*\*/)?", re.DOTALL)
 
+SCOPE = re.compile(r"\bROTA__(?:CLEANUP|ON_UNWIND)_(BEGIN|END)\b")
+JUMP = re.compile(r"\b(?:return|break|continue|goto)\b")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
@@ -155,6 +158,7 @@ class Checker:
             return
         self.check_includes(name, parts[1], lines)
         self.check_platform(name, lines)
+        self.check_scopes(name, lines)
         code = [INCLUDE.match(line) and line or without_strings(line) for line in lines]
         for use, pattern, what in USES:
             if parts[1] == "os" and use in USES_OF_OS:
@@ -202,6 +206,18 @@ class Checker:
                 self.complain(name, number, f"{found[0]}: platforms differ in src/os alone "
                               "(compilers in base/compiler.h)")
 
+    def check_scopes(self, name, lines):
+        """A cleanup scope is left through its END only (cleanup.U1)."""
+        depth = 0
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("#"):
+                continue
+            for mark in SCOPE.finditer(line):
+                depth += 1 if mark[1] == "BEGIN" else -1
+            jump = JUMP.search(without_strings(line))
+            if depth > 0 and jump:
+                self.complain(name, number, f"{jump[0]}: leave a cleanup scope through its END only")
+
     def check_public(self, name, lines):
         self.check_platform(name, lines)
         for number, kind, header in includes(lines):
@@ -227,6 +243,9 @@ def includes(lines):
 
 # -- The self-test -------------------------------------------------------------------------------
 
+# A scope in a scope, and a statement in the outer one.
+SCOPE_WITH = ("void f(void)\n{\n    ROTA__CLEANUP_BEGIN(end, a);\n    %s\n    ROTA__ON_UNWIND_BEGIN(end, b);\n"
+              "    work();\n    ROTA__ON_UNWIND_END;\n    ROTA__CLEANUP_END;\n    return;\n}\n")
 LAYERS = "os\nbase os\ntask base\nfuture task os\n"
 CLEAN = {
     "src/LAYERS": LAYERS,
@@ -242,6 +261,7 @@ CLEAN = {
     "src/base/thread.c": "/* layers: thread_local, why */\nstatic _Thread_local int self;\n",
     "src/base/check.c": "/* layers: printing, why */\n/* layers: abort, why */\n"
                         "void f(void) { fputs(s, stderr); abort(); }\n",
+    "src/task/run.c": SCOPE_WITH % 'puts_no_more("return"); /* return */',
     "src/task/task_internal.h": '#include "base/list.h"\n#ifdef __cplusplus\n#endif\n',
     "src/task/task.c": '#include "task/task_internal.h"\n#include <rota/task.h>\n'
                        "// malloc(1), pthread_self()\n/* abort();\n   exit(1); */\n"
@@ -308,6 +328,10 @@ PLANTED = [
     ("src/base/a.c", "#if 0\n#elif __GLIBC__ > 1\n#endif\n", "a.c:2: __GLIBC__: platforms differ"),
     ("include/rota/a.h", "#ifndef _WIN32\n#endif\n", "a.h:1: _WIN32: platforms differ in src/os"),
     ("include/rota/a.h", '#include "base/list.h"\n', "a.h:1: base/list.h: a public header includes"),
+    ("src/task/a.c", SCOPE_WITH % "return;", "a.c:4: return: leave a cleanup scope through its END"),
+    ("src/task/a.c", SCOPE_WITH % "if (x)\n        break;", "a.c:5: break: leave a cleanup scope"),
+    ("src/task/a.c", SCOPE_WITH % "continue;", "a.c:4: continue: leave a cleanup scope through its END"),
+    ("src/task/a.c", SCOPE_WITH % "goto end;", "a.c:4: goto: leave a cleanup scope through its END"),
     ("examples/02.c", '#include "base/list.h"\n', "02.c:1: base/list.h: examples and benchmarks"),
     ("examples/02.c", "#include <base/list.h>\n", "02.c:1: base/list.h: examples and benchmarks"),
     ("bench/a.c", '#include "../src/base/list.h"\n', "a.c:1: ../src/base/list.h: examples and bench"),

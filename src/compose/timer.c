@@ -18,7 +18,7 @@
 #include "base/lobby.h"
 #include "base/park.h"
 #include "base/time.h"
-#include "os/os.h"
+#include "os/cleanup.h"
 
 #include <rota/sched.h>
 
@@ -277,37 +277,25 @@ static rota_task *take_task(parcel *mine)
     return task;
 }
 
-typedef struct delivery {
-    parcel *parcel;
-    rota_task *task;
-} delivery;
-
-static void hand_in(void *arg)
+static void leave_after_pass(void *mine)
 {
-    delivery *now = arg;
-
-    if (rota__execute_as_guest(now->parcel->from->executor, now->task) != ROTA_OK)
-        rota_task_discard(now->task);
+    leave(mine, 2);
 }
 
-static void handed_in(void *arg)
-{
-    delivery *now = arg;
-
-    leave(now->parcel, 2);
-}
-
-/* Guarded, as the executor may run the task here, and the task may end its thread. */
 static void *pass_on(void *mine)
 {
-    delivery now = {mine, take_task(mine)};
+    rota_executor *executor = ((parcel *)mine)->from->executor;
+    rota_task *task = take_task(mine);
 
-    if (now.task == NULL) {
+    if (task == NULL) {
         leave(mine, 1);
         return NULL;
     }
-    rota__os_guarded(hand_in, handed_in, &now);
-    handed_in(&now);
+    /* The executor may run the task here, and the task may end this thread. */
+    ROTA__CLEANUP_BEGIN(leave_after_pass, mine);
+    if (rota__execute_as_guest(executor, task) != ROTA_OK)
+        rota_task_discard(task);
+    ROTA__CLEANUP_END;
     return NULL;
 }
 

@@ -132,10 +132,7 @@ int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_ch
 
 void rota__os_forked(void); /* in a child, first: other threads were waiting, and are not here */
 
-/*
- * Calls body(arg). If that ends the thread (pthread_exit, pthread_cancel)
- * instead of returning, calls torn(arg) on the way out. (guard.c)
- */
-void rota__os_guarded(void (*body)(void *arg), void (*torn)(void *arg), void *arg);
+/* Calls body(arg), and unwound(arg) if the thread ends in it. New code uses a scope (cleanup.h). */
+void rota__os_guarded(void (*body)(void *arg), void (*unwound)(void *arg), void *arg);
 
 #endif

@@ -246,6 +246,8 @@ static void end_thread(void)
 static void thread_main(void)
 {
     ex_running->body(ex_running->arg);
+    if (ex_running->scopes != NULL)
+        ex_fail("cleanup", 0, "a scope was left without its END"); /* cleanup.U1 */
     end_thread();
 }
 
@@ -296,10 +298,10 @@ void ex_join(ex_thread *thread)
 
 void ex_exit(void)
 {
-    while (ex_running->guards != NULL) {
-        ex_guard *guard = ex_running->guards;
-        ex_running->guards = guard->outer;
-        guard->torn(guard->arg);
+    while (ex_running->scopes != NULL) {
+        ex_scope *scope = ex_running->scopes;
+        ex_running->scopes = scope->outer;
+        scope->handler(scope->arg);
     }
     end_thread();
 }

@@ -16,6 +16,7 @@
 #include "base/thread.h"
 #include "explore.h"
 #include "fiber.h"
+#include "os/cleanup.h"
 
 /* More for longer programs, as a fuzzer writes them. */
 #ifndef EX_SCALE
@@ -90,12 +91,6 @@ typedef struct ex_store {
     uint32_t clock[EX_THREADS];
 } ex_store;
 
-typedef struct ex_guard {
-    void (*torn)(void *arg);
-    void *arg;
-    struct ex_guard *outer;
-} ex_guard;
-
 struct ex_thread {
     fiber fiber;
     int id;
@@ -106,7 +101,7 @@ struct ex_thread {
     ex_thread *joined; /* EX_JOINING */
     void (*body)(void *arg);
     void *arg;
-    ex_guard *guards;
+    ex_scope *scopes; /* the innermost, or NULL */
     rota__os_exit *at_exit;
     rota_thread self; /* the library's thread-local data */
     uint32_t clock[EX_THREADS];

@@ -178,11 +178,26 @@ void rota__os_yield(void)
     ex_yield();
 }
 
-void rota__os_guarded(void (*body)(void *arg), void (*torn)(void *arg), void *arg)
-{
-    ex_guard guard = {torn, arg, ex_running->guards};
+/* -- Cleanup scopes -------------------------------------------------------------------------- */
 
-    ex_running->guards = &guard;
+void ex_scope_begin(ex_scope *scope, void (*handler)(void *arg), void *arg)
+{
+    *scope = (ex_scope){handler, arg, ex_running->scopes};
+    ex_running->scopes = scope;
+}
+
+void ex_scope_end(ex_scope *scope, int calls_handler)
+{
+    if (ex_running->scopes != scope)
+        ex_fail("cleanup", 0, "an inner scope was left without its END"); /* cleanup.U1 */
+    ex_running->scopes = scope->outer;
+    if (calls_handler)
+        scope->handler(scope->arg);
+}
+
+void rota__os_guarded(void (*body)(void *arg), void (*unwound)(void *arg), void *arg)
+{
+    ROTA__ON_UNWIND_BEGIN(unwound, arg);
     body(arg);
-    ex_running->guards = guard.outer;
+    ROTA__ON_UNWIND_END;
 }
