@@ -90,32 +90,15 @@ static bool contains(rota__locked *locked, const void *element)
     return wanted.found;
 }
 
-typedef struct show {
-    rota__visitor *visit;
-    void *ctx;
-    size_t count;
-} show;
-
-static bool show_and_keep(void *element, void *ctx)
-{
-    show *shown = ctx;
-
-    shown->visit(element, shown->ctx);
-    shown->count++;
-    return false;
-}
-
-/* In one go: only the container knows its way about. */
-static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+/* The lock is held all the time, because only the container knows its order. */
+static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
-    show shown = {visit, ctx, 0};
 
     (void)from;
     rota__mutex_lock(&locked->lock);
-    filter(locked, show_and_keep, &shown);
+    filter(locked, rota__queue_visit_ask, visit);
     rota__mutex_unlock(&locked->lock);
-    return shown.count;
 }
 
 static void custom_free(rota__locked *locked)
@@ -127,7 +110,7 @@ static void custom_free(rota__locked *locked)
     rota__free(mine, sizeof *mine);
 }
 
-static const rota__queue_kind custom_kind = {ROTA__LOCKED_KIND, .visit = each};
+static const rota__queue_kind custom_kind = {ROTA__LOCKED_KIND, .visit = visit_all};
 static const rota__container custom_container = {
     .insert = insert,
     .take = take,

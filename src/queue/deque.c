@@ -107,11 +107,13 @@ static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
     }
 }
 
-static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
 
-    return rota__nodes_each(locked, &deque_of(locked)->nodes, visit, ctx, from);
+    rota__mutex_lock(&locked->lock);
+    rota__nodes_visit(&deque_of(locked)->nodes, &locked->lock, visit, from);
+    rota__mutex_unlock(&locked->lock);
 }
 
 static void deque_free(rota__locked *locked)
@@ -123,7 +125,8 @@ static void deque_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind deque_kind = {ROTA__LOCKED_KIND, .visit = each, .is_deque = true};
+static const rota__queue_kind deque_kind = {ROTA__LOCKED_KIND, .visit = visit_all,
+                                            .is_deque = true};
 static const rota__container deque_container = {
     .insert = insert,
     .take = take,

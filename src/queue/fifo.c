@@ -366,7 +366,7 @@ static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, 
         return ROTA_ENOMEM;
     }
     *fifo = (rota__fifo){
-        .queue = {kind, &fifo->front.waitq, &fifo->back.waitq},
+        .queue = {.kind = kind, .producers = &fifo->front.waitq, .consumers = &fifo->back.waitq},
         .capacity = capacity,
         .span = span,
         .is_ring = capacity == span,

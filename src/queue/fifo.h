@@ -108,7 +108,7 @@ size_t rota__fifo_sift(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx);
 bool rota__fifo_remove(rota_queue *queue, const void *element, rota__end from);
 size_t rota__fifo_remove_if(rota_queue *queue, rota__predicate *which, void *ctx);
 bool rota__fifo_contains(rota_queue *queue, const void *element);
-size_t rota__fifo_visit(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
+void rota__fifo_visit(rota_queue *queue, rota__queue_visit *visit, rota__end from);
 
 /* -- transfer.c ----------------------------------------------------------- */
 

@@ -20,18 +20,18 @@ void rota__fifo_unlock_both(rota__fifo *fifo)
 /* -- Visits --------------------------------------------------------------- */
 
 /* Somebody looks at the elements in groups; between two the queue may change. */
-typedef struct visit {
+typedef struct iterator {
     rota__link link;
     uint64_t number; /* of the next to be shown, and where it is */
     rota__place place;
     uint64_t stop; /* before this one */
-} visit;
+} iterator;
 
 /* The element of this number, or the end, has another number and place now. */
 static void move_visits(rota__fifo *fifo, uint64_t number, uint64_t now, rota__place place)
 {
     for (rota__link *link = fifo->visits.head.next; link != &fifo->visits.head; link = link->next) {
-        visit *moved = ROTA__CONTAINER(link, visit, link);
+        iterator *moved = ROTA__CONTAINER(link, iterator, link);
         if (moved->number == number) {
             moved->number = now;
             moved->place = place;
@@ -175,41 +175,35 @@ bool rota__fifo_contains(rota_queue *queue, const void *element)
     return found;
 }
 
-/* With the front lock held, which keeps elements where they are: shows the next few. */
-static size_t show_group(rota__fifo *fifo, visit *now, rota__visitor *show, void *ctx)
+/* Shows the next elements. Called with the front lock held, which keeps them in their slots. */
+static void show_batch(rota__fifo *fifo, iterator *now, rota__queue_visit *visit)
 {
-    size_t shown = 0;
-
-    if (now->number < fifo->front.passed) { /* what was to come next has left */
+    if (now->number < fifo->front.passed) { /* the next one has left */
         now->number = fifo->front.passed;
         now->place = fifo->front.place;
     }
-    while (shown < ROTA__VISIT_BATCH && now->number < now->stop) {
-        show(*rota__next_slot(fifo, &now->place), ctx);
+    while (!rota__queue_visit_is_full(visit) && now->number < now->stop) {
+        rota__queue_visit_ask(*rota__next_slot(fifo, &now->place), visit);
         now->number++;
-        shown++;
     }
-    return shown;
 }
 
-size_t rota__fifo_visit(rota_queue *queue, rota__visitor *show, void *ctx, rota__end from)
+void rota__fifo_visit(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
-    visit now = {.number = 0};
-    size_t group, shown = 0;
+    iterator now = {.number = 0};
 
     (void)from;
     rota__mutex_lock(&fifo->front.lock);
     now.number = fifo->front.passed;
     now.place = fifo->front.place;
-    now.stop = rota__fifo_end_number(fifo); /* what comes later is not shown, so that it ends */
+    now.stop = rota__fifo_end_number(fifo); /* elements inserted later are not shown, so it ends */
     rota__link_init(&now.link);
     rota__list_append(&fifo->visits, &now.link);
-    while ((group = show_group(fifo, &now, show, ctx)) > 0) {
-        shown += group;
-        rota__mutex_pass(&fifo->front.lock);
+    while (now.number < now.stop) {
+        show_batch(fifo, &now, visit);
+        rota__queue_visit_yield(visit, &fifo->front.lock);
     }
     rota__list_remove(&now.link);
     rota__mutex_unlock(&fifo->front.lock);
-    return shown;
 }

@@ -93,13 +93,11 @@ static size_t remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
     return 0;
 }
 
-static size_t visit(rota_queue *queue, rota__visitor *visitor, void *ctx, rota__end from)
+static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     (void)queue;
-    (void)visitor;
-    (void)ctx;
+    (void)visit;
     (void)from;
-    return 0;
 }
 
 static size_t size(rota_queue *queue)
@@ -149,7 +147,7 @@ static const rota__queue_kind handoff_kind = {
     .remove_due = contains,
     .remove_if = remove_if,
     .contains = contains,
-    .visit = visit,
+    .visit = visit_all,
     .size = size,
     .room = size,
     .waiting = waiting,
@@ -165,7 +163,8 @@ static int handoff_new(rota__waitq_order order, rota_queue **out)
     self = rota__alloc(sizeof *self);
     if (self == NULL)
         return ROTA_ENOMEM;
-    self->queue = (rota_queue){&handoff_kind, &self->producers, &self->consumers};
+    self->queue = (rota_queue){
+        .kind = &handoff_kind, .producers = &self->producers, .consumers = &self->consumers};
     self->lock = (rota__mutex){0};
     rota__waitq_init(&self->producers, &for_producers, &self->lock, self, order);
     rota__waitq_init(&self->consumers, &for_consumers, &self->lock, self, order);

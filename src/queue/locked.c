@@ -50,6 +50,13 @@ size_t rota__locked_waiting(rota_queue *queue)
 
 /* -- Inserting and removing ----------------------------------------------- */
 
+static int may_enter(rota_queue *queue, void *element)
+{
+    if (queue->element_ops == NULL)
+        return ROTA_OK;
+    return queue->element_ops->may_enter(queue->element_ctx, element);
+}
+
 int rota__locked_insert(rota_queue *queue, void *element, rota__end end)
 {
     rota__locked *locked = rota__locked_of(queue);
@@ -57,7 +64,9 @@ int rota__locked_insert(rota_queue *queue, void *element, rota__end end)
     int status;
 
     rota__mutex_lock(&locked->lock);
-    status = locked->container->insert(locked, element, end);
+    status = may_enter(queue, element);
+    if (status == ROTA_OK)
+        status = locked->container->insert(locked, element, end);
     if (status == ROTA_OK) {
         count(locked, counted(locked) + 1);
         next = rota__waitq_notify(&locked->consumers);
@@ -236,7 +245,8 @@ static const rota__waitq_ops producers = {roomy_when, seems_roomy};
 void rota__locked_init(rota__locked *locked, const rota__queue_kind *kind,
                        const rota__container *container, size_t room)
 {
-    locked->queue = (rota_queue){kind, &locked->producers, &locked->consumers};
+    locked->queue = (rota_queue){
+        .kind = kind, .producers = &locked->producers, .consumers = &locked->consumers};
     locked->container = container;
     locked->lock = (rota__mutex){0};
     rota__waitq_init(&locked->producers, &producers, &locked->lock, locked, ROTA__OLDEST_FIRST);

@@ -53,45 +53,37 @@ rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, ro
 
 /* -- Visits --------------------------------------------------------------- */
 
-/* Shows the next few after the mark `here`, which moves behind them, up to the mark `stop`. */
-static size_t show_group(rota__node *here, const rota__node *stop, rota__visitor *visit, void *ctx,
-                         rota__end from)
+/* Shows elements behind the marker `here`, up to the marker `stop`, and moves `here` behind them.
+   False: there were none. */
+static bool show_batch(rota__node *here, const rota__node *stop, rota__queue_visit *visit,
+                       rota__end from)
 {
     rota__link *last = &here->link;
-    size_t shown = 0;
 
-    while (shown < ROTA__VISIT_BATCH && step(last, from) != &stop->link) {
+    while (!rota__queue_visit_is_full(visit) && step(last, from) != &stop->link) {
         last = step(last, from);
-        if (node_of(last)->element == NULL)
-            continue;
-        visit(node_of(last)->element, ctx);
-        shown++;
+        if (node_of(last)->element != NULL)
+            rota__queue_visit_ask(node_of(last)->element, visit);
     }
-    if (last != &here->link) {
-        rota__list_remove(&here->link);
-        rota__list_insert_after(from == ROTA__FRONT ? last : last->previous, &here->link);
-    }
-    return shown;
+    if (last == &here->link)
+        return false;
+    rota__list_remove(&here->link);
+    rota__list_insert_after(from == ROTA__FRONT ? last : last->previous, &here->link);
+    return true;
 }
 
-size_t rota__nodes_each(rota__locked *locked, rota__list *nodes, rota__visitor *visit, void *ctx,
-                        rota__end from)
+void rota__nodes_visit(rota__list *nodes, rota__mutex *lock, rota__queue_visit *visit,
+                       rota__end from)
 {
     rota__node here = {.element = NULL};
-    rota__node stop = {.element = NULL}; /* what comes later is not shown, so that it ends */
-    size_t group, shown = 0;
+    rota__node stop = {.element = NULL}; /* elements inserted later are not shown, so it ends */
 
     rota__link_init(&here.link);
     rota__link_init(&stop.link);
-    rota__mutex_lock(&locked->lock);
     rota__list_prepend(nodes, from == ROTA__FRONT ? &here.link : &stop.link);
     rota__list_append(nodes, from == ROTA__FRONT ? &stop.link : &here.link);
-    while ((group = show_group(&here, &stop, visit, ctx, from)) > 0) {
-        shown += group;
-        rota__mutex_pass(&locked->lock);
-    }
+    while (show_batch(&here, &stop, visit, from))
+        rota__queue_visit_yield(visit, lock);
     rota__list_remove(&here.link);
     rota__list_remove(&stop.link);
-    rota__mutex_unlock(&locked->lock);
-    return shown;
 }

@@ -24,8 +24,8 @@ void rota__node_free(rota__node *node, size_t size);
 rota__node *rota__node_first(const rota__list *nodes, rota__end end);
 rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, rota__end from);
 
-/* Without the lock: a queue's `each`. */
-size_t rota__nodes_each(rota__locked *locked, rota__list *nodes, rota__visitor *visit, void *ctx,
-                        rota__end from);
+/* Shows all elements. Called with the lock held, which is yielded between batches. */
+void rota__nodes_visit(rota__list *nodes, rota__mutex *lock, rota__queue_visit *visit,
+                       rota__end from);
 
 #endif

@@ -160,11 +160,13 @@ static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
     }
 }
 
-static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
 
-    return rota__nodes_each(locked, &ordered_of(locked)->nodes, visit, ctx, from);
+    rota__mutex_lock(&locked->lock);
+    rota__nodes_visit(&ordered_of(locked)->nodes, &locked->lock, visit, from);
+    rota__mutex_unlock(&locked->lock);
 }
 
 /* -- Time ----------------------------------------------------------------- */
@@ -202,7 +204,7 @@ static void ordered_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .visit = each};
+static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .visit = visit_all};
 
 #define ORDERED_CONTAINER                                                                         \
     .insert = insert, .take = take, .peek = peek, .room = room, .remove_element = remove_element, \

@@ -258,10 +258,22 @@ static bool any(void *element, void *ctx)
     return true;
 }
 
+static size_t remove_shown(rota_queue *queue, rota__predicate *which, void *ctx)
+{
+    rota__queue_visit visit;
+
+    rota__queue_visit_init(&visit, queue, which, ctx);
+    size_t removed = queue->kind->remove_if(queue, rota__queue_visit_ask, &visit);
+    rota__queue_visit_finish(&visit);
+    return removed;
+}
+
 size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void *ctx), void *ctx)
 {
     if (queue == NULL)
         return 0;
+    if (which != NULL && queue->element_ops != NULL)
+        return remove_shown(queue, which, ctx);
     return queue->kind->remove_if(queue, which != NULL ? which : any, ctx);
 }
 
@@ -270,11 +282,35 @@ bool rota_queue_contains(const rota_queue *queue, const void *element)
     return queue != NULL && element != NULL && queue->kind->contains(same(queue), element);
 }
 
+typedef struct visit_call {
+    rota__visitor *visitor;
+    void *ctx;
+} visit_call;
+
+static bool show(void *element, void *ctx)
+{
+    const visit_call *call = ctx;
+
+    call->visitor(element, call->ctx);
+    return false;
+}
+
+static size_t visit_all(rota_queue *queue, rota__visitor *visitor, void *ctx, rota__end from)
+{
+    visit_call call = {visitor, ctx};
+    rota__queue_visit visit;
+
+    rota__queue_visit_init(&visit, queue, show, &call);
+    queue->kind->visit(queue, &visit, from);
+    rota__queue_visit_finish(&visit);
+    return visit.shown;
+}
+
 size_t rota_queue_each(const rota_queue *queue, void (*visit)(void *element, void *ctx), void *ctx)
 {
     if (queue == NULL || visit == NULL)
         return 0;
-    return queue->kind->visit(same(queue), visit, ctx, ROTA__FRONT);
+    return visit_all(same(queue), visit, ctx, ROTA__FRONT);
 }
 
 size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element, void *ctx),
@@ -282,7 +318,7 @@ size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element
 {
     if (queue == NULL || visit == NULL || !queue->kind->is_deque)
         return 0;
-    return queue->kind->visit(same(queue), visit, ctx, ROTA__BACK);
+    return visit_all(same(queue), visit, ctx, ROTA__BACK);
 }
 
 /* -- Counts --------------------------------------------------------------- */

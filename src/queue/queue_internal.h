@@ -3,6 +3,7 @@
  * queue_internal.h - what every kind of queue consists of.
  *
  *   queue.c    the calls: arguments, waiting in a loop around one try
+ *   visit.c    elements that are shown to a function of the user's
  *   fifo.c     two locks, one for each end: array, linked and transfer queue
  *   locked.c   one lock around a container: deque.c, ordered.c (priority and
  *              delay queue), custom.c
@@ -15,7 +16,7 @@
 
 #include <rota/queue.h>
 
-/* How many elements a visitor is shown before others have their turn. */
+/* How many elements a visitor is shown before the lock is yielded. */
 #ifdef ROTA_EXPLORE
 enum { ROTA__VISIT_BATCH = 1 };
 #else
@@ -26,6 +27,62 @@ typedef enum rota__end { ROTA__FRONT, ROTA__BACK } rota__end;
 
 typedef bool rota__predicate(void *element, void *ctx);
 typedef void rota__visitor(void *element, void *ctx);
+
+/* -- Element ops ---------------------------------------------------------- */
+
+/*
+ * What the queue of a pool asks about its tasks, so that no function of the user's sees a task that
+ * has ended. Called with a lock of the queue held, except visit_done.
+ */
+typedef struct rota__element_ops {
+    /* Before an insertion into a queue with one lock. Any status but ROTA_OK refuses the element. */
+    int (*may_enter)(void *ctx, void *element);
+
+    /* Before the element is shown. False: it has ended, and must not be shown. */
+    bool (*visit_begin)(void *element);
+
+    /* After it was shown. True: it has ended meanwhile, and visit_done finishes it after unlocking.
+       Until then it must stay valid, even if it leaves the queue. */
+    bool (*visit_end)(void *element);
+    void (*visit_done)(void *element);
+} rota__element_ops;
+
+/* -- Visits: visit.c ------------------------------------------------------ */
+
+/*
+ * One call that shows elements to a function of the user's: a visitor, or a predicate that chooses
+ * which of them go. The lock is yielded after each batch, if the container can be walked in parts.
+ */
+typedef struct rota__queue_visit {
+    const rota__element_ops *ops; /* or NULL */
+    rota__predicate *ask;
+    void *ctx;
+    size_t shown;      /* in all */
+    size_t batch_size; /* elements since the lock was yielded, shown or not */
+    void **ended;      /* elements that have ended meanwhile, for visit_done */
+    size_t ended_count;
+    size_t ended_capacity;
+    void *ended_in_batch[ROTA__VISIT_BATCH]; /* `ended`, while this is enough */
+} rota__queue_visit;
+
+void rota__queue_visit_init(rota__queue_visit *visit, const rota_queue *queue, rota__predicate *ask,
+                            void *ctx);
+
+/* Shows an element, with the lock held. True: `ask` has chosen it. A predicate itself, for filters. */
+bool rota__queue_visit_ask(void *element, void *visit);
+
+static inline bool rota__queue_visit_is_full(const rota__queue_visit *visit)
+{
+    return visit->batch_size == ROTA__VISIT_BATCH;
+}
+
+/* Ends a batch: lets other threads lock the queue, and finishes elements that have ended. */
+void rota__queue_visit_yield(rota__queue_visit *visit, rota__mutex *lock);
+
+/* Ends the visit, after unlocking. */
+void rota__queue_visit_finish(rota__queue_visit *visit);
+
+/* -- Kinds ---------------------------------------------------------------- */
 
 /* Arguments have been checked. Only a deque is asked for its other end. None of these waits. */
 typedef struct rota__queue_kind {
@@ -40,7 +97,7 @@ typedef struct rota__queue_kind {
     bool (*remove_due)(rota_queue *queue, const void *element); /* only if it is due */
     size_t (*remove_if)(rota_queue *queue, rota__predicate *which, void *ctx);
     bool (*contains)(rota_queue *queue, const void *element);
-    size_t (*visit)(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from);
+    void (*visit)(rota_queue *queue, rota__queue_visit *visit, rota__end from);
 
     size_t (*size)(rota_queue *queue);
     size_t (*room)(rota_queue *queue);
@@ -56,8 +113,10 @@ typedef struct rota__queue_kind {
 
 struct rota_queue {
     const rota__queue_kind *kind;
-    rota__waitq *producers; /* wait for room */
-    rota__waitq *consumers; /* wait for an element; every insertion holds its lock */
+    rota__waitq *producers;               /* wait for room */
+    rota__waitq *consumers;               /* wait for an element; every insertion holds its lock */
+    const rota__element_ops *element_ops; /* or NULL: no pool owns the queue */
+    void *element_ctx;                    /* for may_enter */
 };
 
 /*

@@ -172,19 +172,16 @@ static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
 }
 
 /* In one go, and in no certain order: DWQ-06. */
-static size_t each(rota_queue *queue, rota__visitor *visit, void *ctx, rota__end from)
+static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
     const rota__heap *heap = &due_queue_of(locked)->heap;
-    size_t count;
 
     (void)from;
     rota__mutex_lock(&locked->lock);
-    count = heap->count;
-    for (size_t i = 0; i < count; i++)
-        visit(task_of(heap->slots[i].item), ctx);
+    for (size_t i = 0; i < heap->count; i++)
+        rota__queue_visit_ask(task_of(heap->slots[i].item), visit);
     rota__mutex_unlock(&locked->lock);
-    return count;
 }
 
 /* -- Time ----------------------------------------------------------------- */
@@ -219,7 +216,7 @@ static void due_queue_free(rota__locked *locked)
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind due_queue_kind = {ROTA__LOCKED_KIND, .visit = each};
+static const rota__queue_kind due_queue_kind = {ROTA__LOCKED_KIND, .visit = visit_all};
 
 static const rota__container due_queue_ops = {
     .insert = insert,
