@@ -82,28 +82,28 @@ bool rota__is_executing(const void *subject)
     return execution != NULL;
 }
 
-/* -- Visits --------------------------------------------------------------- */
+/* -- Inside --------------------------------------------------------------- */
 
-void rota__visit_begin(rota__visit *visit, const void *place)
+void rota__inside_enter(rota__inside *inside, const void *object)
 {
     rota_thread *self = rota__self();
 
-    *visit = (rota__visit){place, self->visit};
-    self->visit = visit;
+    *inside = (rota__inside){object, self->inside};
+    self->inside = inside;
 }
 
-void rota__visit_end(const rota__visit *visit)
+void rota__inside_leave(const rota__inside *inside)
 {
-    rota__self()->visit = visit->outer;
+    rota__self()->inside = inside->outer;
 }
 
-bool rota__is_visiting(const void *place)
+bool rota__is_inside(const void *object)
 {
-    const rota__visit *visit = rota__self()->visit;
+    const rota__inside *inside = rota__self()->inside;
 
-    while (visit != NULL && visit->place != place)
-        visit = visit->outer;
-    return visit != NULL;
+    while (inside != NULL && inside->object != object)
+        inside = inside->outer;
+    return inside != NULL;
 }
 
 /* -- Interruption --------------------------------------------------------- */

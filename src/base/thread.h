@@ -61,11 +61,11 @@ typedef struct rota__patience {
     unsigned in_vain; /* how often, of late */
 } rota__patience;
 
-/* A place where the calling thread is: inside an executor, say. On its stack. */
-typedef struct rota__visit {
-    const void *place;
-    const struct rota__visit *outer;
-} rota__visit;
+/* An object that the calling thread is inside of, such as an executor. Lies on its stack. */
+typedef struct rota__inside {
+    const void *object;
+    const struct rota__inside *outer;
+} rota__inside;
 
 struct rota_thread {
     rota__os_word permit;               /* park.c only */
@@ -75,7 +75,7 @@ struct rota_thread {
     bool watched;                       /* its end will be noticed */
     rota__execution *current;           /* the innermost; the thread's own to read */
     rota__execution outermost;          /* outside any task */
-    const rota__visit *visit;           /* the innermost, or NULL */
+    const rota__inside *inside;         /* what it is inside of, innermost first, or NULL */
     const rota__helper *helper;         /* or NULL */
     void *deck;                         /* of a fork/join worker, in explored builds */
     void **cancelling;                  /* compose/stage.c only */
@@ -114,13 +114,15 @@ void rota__execution_end(rota__execution *execution);
 /* Does the calling thread execute `subject`, at any depth? */
 bool rota__is_executing(const void *subject);
 
-/* -- Visits --------------------------------------------------------------- */
+/* -- Inside --------------------------------------------------------------- */
 
-void rota__visit_begin(rota__visit *visit, const void *place);
-void rota__visit_end(const rota__visit *visit);
+/* The calling thread is inside `object` until it leaves. */
+void rota__inside_enter(rota__inside *inside, const void *object);
+void rota__inside_leave(const rota__inside *inside);
 
-/* Is the calling thread there, at any depth? To wait for its end would be to wait for oneself. */
-bool rota__is_visiting(const void *place);
+/* Tells whether the calling thread is inside `object`, at any depth. It must not wait for the end of
+   such an object: it would wait for itself. */
+bool rota__is_inside(const void *object);
 
 /* -- Interruption --------------------------------------------------------- */
 

@@ -30,7 +30,7 @@ int rota_close(rota_executor *ex)
 
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (rota__is_visiting(ex))
+    if (rota__is_inside(ex))
         return ROTA_EDEADLOCK;
     int status = ex->kind->shutdown(ex);
     if (status == ROTA_OK)
@@ -71,7 +71,7 @@ int rota_close_within(rota_executor *ex, rota_ns grace, size_t *dropped)
 
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (rota__is_visiting(ex))
+    if (rota__is_inside(ex))
         return ROTA_EDEADLOCK;
     int status = end_within(ex, grace, &count, &interrupted);
     restore_interrupt(interrupted);

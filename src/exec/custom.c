@@ -98,7 +98,7 @@ static void set_terminated(custom *own)
 struct call {
     custom *own;
     rota_task *task; /* NULL: it is shutdown that is called */
-    rota__visit visit;
+    rota__inside inside;
     int status;
 };
 
@@ -117,7 +117,7 @@ static void call_ended(void *arg)
 {
     struct call *call = arg;
 
-    rota__visit_end(&call->visit);
+    rota__inside_leave(&call->inside);
     leave(call->own);
 }
 
@@ -126,7 +126,7 @@ static int call_inside(custom *own, rota_task *task)
 {
     struct call call = {.own = own, .task = task, .status = ROTA_OK};
 
-    rota__visit_begin(&call.visit, &own->executor); /* exec.E3 */
+    rota__inside_enter(&call.inside, &own->executor); /* exec.E3 */
     rota__os_guarded(call_user, call_ended, &call);
     call_ended(&call);
     return call.status;

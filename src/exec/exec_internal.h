@@ -9,8 +9,8 @@
  *            with any other status.
  *   exec.E2  A task that was taken over is given, exactly once, to rota_task_run, to
  *            rota_task_discard, or to somebody who promises the same.
- *   exec.E3  A thread that an executor cannot end without is visiting it (rota__visit_begin): it
- *            must not wait for the executor's end.
+ *   exec.E3  A thread that an executor cannot end without is inside that executor
+ *            (rota__inside_enter): it must not wait for the executor's end.
  *   exec.E4  A submission by the library itself, of which the executor's owner does not know, is a
  *            guest's: the executor is not freed before that has left. The task may have run by
  *            then, and its end be what the owner waited for.

@@ -54,7 +54,7 @@ int rota_await_termination(rota_executor *ex, rota_ns timeout)
 {
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (timeout == ROTA_FOREVER && rota__is_visiting(ex))
+    if (timeout == ROTA_FOREVER && rota__is_inside(ex))
         return ROTA_EDEADLOCK;
     return ex->kind->await_termination(ex, timeout);
 }
@@ -78,7 +78,7 @@ int rota_executor_free(rota_executor *ex)
 {
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (!rota_is_terminated(ex) || rota__is_visiting(ex)) /* exec.E3: it would wait for itself */
+    if (!rota_is_terminated(ex) || rota__is_inside(ex)) /* exec.E3: it would wait for itself */
         return ROTA_EBUSY;
     ex->kind->free(ex);
     return ROTA_OK;

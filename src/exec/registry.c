@@ -3,7 +3,7 @@
  * registry.c - the executors that there are, and their names.
  *
  * In the order they were made. Who looks at one is its guest meanwhile, so that it does not go
- * (exec.E4), and is visiting it, so that it is not waited for by who looks (exec.E3).
+ * (exec.E4), and its thread is inside it, so closing it from the visitor is ROTA_EDEADLOCK (exec.E3).
  */
 #include "exec/exec_internal.h"
 
@@ -160,7 +160,7 @@ typedef struct look {
     rota_executor_visitor *visit;
     void *ctx;
     bool goes_on;
-    rota__visit inside; /* exec.E3 */
+    rota__inside inside; /* exec.E3 */
 } look;
 
 static void look_at(void *arg)
@@ -174,7 +174,7 @@ static void look_away(void *arg)
 {
     look *mine = arg;
 
-    rota__visit_end(&mine->inside);
+    rota__inside_leave(&mine->inside);
     rota__sub_release(&mine->executor->guests, 1); /* exec.E4; pairs with await_guests */
 }
 
@@ -189,7 +189,7 @@ int rota_executors_visit(rota_executor_visitor *visit, void *ctx)
         return ROTA_ENOMEM;
     while (mine.goes_on && (mine.executor = next_after(last)) != NULL) {
         last = mine.executor->number;
-        rota__visit_begin(&mine.inside, mine.executor);
+        rota__inside_enter(&mine.inside, mine.executor);
         rota__os_guarded(look_at, look_away, &mine);
         look_away(&mine);
     }

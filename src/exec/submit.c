@@ -23,7 +23,7 @@ typedef struct guest {
     rota_executor *executor;
     rota_task *task;
     int status;
-    rota__visit visit; /* exec.E3: it may be run here */
+    rota__inside inside; /* exec.E3: it may be run here */
     rota__relay relay;
 } guest;
 
@@ -44,7 +44,7 @@ static void leave(void *arg)
     guest *mine = arg;
 
     rota__relay_end(&mine->relay);
-    rota__visit_end(&mine->visit);
+    rota__inside_leave(&mine->inside);
     rota__leave_as_guest(mine->executor);
 }
 
@@ -57,7 +57,7 @@ static int execute_and_leave(rota_executor *ex, rota_task *task, rota__action_qu
 {
     guest mine = {.executor = ex, .task = task};
 
-    rota__visit_begin(&mine.visit, ex);
+    rota__inside_enter(&mine.inside, ex);
     rota__relay_begin(&mine.relay, more != NULL ? rota__future_of(task) : NULL, more);
     rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
     leave(&mine);

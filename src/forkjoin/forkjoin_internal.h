@@ -217,7 +217,7 @@ struct rota__fj_worker {
     rota__helper helper;
     const rota__helper *outer_helper; /* of a caller that takes part */
     rota__deck *outer_deck;
-    rota__visit visit;
+    rota__inside inside;
     rota__link link;     /* among the sleepers, or those that left */
     rota__waiter waiter; /* while it sleeps */
     rota__thread_plan *plan;

@@ -353,7 +353,7 @@ static void leave_crew(void *arg)
     self->helper = NULL;
     rota__fj_become(NULL);
     rota__crew_leave(worker);
-    self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
+    self->inside = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
 }
 
 static void leave(rota__fj_worker *worker)
@@ -369,14 +369,14 @@ static void leave_torn(void *arg)
 {
     rota__fj_worker *worker = arg;
     rota_thread *self = rota__self();
-    rota__visit visit;
+    rota__inside inside;
 
     if (!rota__fj_is_here(worker->pool))
         return;
     /* mutants: an inner visit has ended already */
-    self->visit = NULL;               /* which lies in a part of the stack that is left, */
+    self->inside = NULL;              /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
-    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3: until it has left */
+    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3: until it has left */
     forget_stack(worker);
     give_away(worker);
     rota__sub_acq_rel(&worker->pool->crowd,
@@ -385,7 +385,7 @@ static void leave_torn(void *arg)
     if (rota__crew_has_more(worker->pool))
         rota__crew_call(worker->pool);
     leave(worker);
-    rota__visit_end(&visit);
+    rota__inside_leave(&inside);
 }
 
 static void present(rota__fj_worker *worker)
@@ -414,14 +414,14 @@ static void join_thread_before(rota__fj_worker *worker)
 void rota__fj_worker_main(void *arg)
 {
     rota__fj_worker *worker = arg;
-    rota__visit visit;
+    rota__inside inside;
 
     join_thread_before(worker);
-    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3 */
+    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3 */
     present(worker);
     rota__os_guarded(work, leave_torn, worker);
     leave(worker);
-    rota__visit_end(&visit);
+    rota__inside_leave(&inside);
 }
 
 /* -- A caller that takes part --------------------------------------------- */
@@ -453,7 +453,7 @@ static void go(void *arg)
     rota_thread *self = rota__self();
 
     self->helper = worker->outer_helper;
-    self->visit = worker->visit.outer;
+    self->inside = worker->inside.outer;
     set_deck(worker->outer_deck);
     rota__crew_exit(worker);
     step_in(rota__fj_me());
@@ -518,7 +518,7 @@ void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *en
     step_out(rota__fj_me());
     mine.worker->outer_helper = self->helper;
     mine.worker->outer_deck = rota__fj_deck();
-    rota__visit_begin(&mine.worker->visit, &pool->executor);
+    rota__inside_enter(&mine.worker->inside, &pool->executor);
     self->helper = &mine.worker->helper;
     rota__fj_become(mine.worker);
     rota__os_guarded(play, play_torn, &mine);

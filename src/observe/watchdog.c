@@ -239,9 +239,9 @@ static void watch(void *arg)
 {
     watchdog *self = arg;
     rota__os_word never = 0;
-    rota__visit visit;
+    rota__inside inside;
 
-    rota__visit_begin(&visit, self);
+    rota__inside_enter(&inside, self);
     rota_executors_visit(forget_told, NULL);
     for (;;) {
         rota__mutex_lock(&rota__process_lock);
@@ -253,7 +253,7 @@ static void watch(void *arg)
         look(self);
     }
     rota__mutex_unlock(&rota__process_lock);
-    rota__visit_end(&visit);
+    rota__inside_leave(&inside);
 }
 
 /* -- Starting and stopping ------------------------------------------------ */
@@ -327,7 +327,7 @@ static watchdog *to_stop(int *status)
     *status = ROTA_OK;
     if (self == NULL || self->generation != rota__generation_now() || self->is_stopped)
         return NULL;
-    if (!rota__is_visiting(self))
+    if (!rota__is_inside(self))
         return self;
     *status = ROTA_EDEADLOCK;
     return NULL;

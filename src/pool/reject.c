@@ -95,7 +95,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         return ROTA_EINVAL;
     if (pool == NULL || rota_is_shutdown(ex))
         return ROTA_EREJECTED;
-    if (rota__is_visiting(ex)) { /* it would wait for itself: REJ-11 */
+    if (rota__is_inside(ex)) { /* it would wait for itself: REJ-11 */
         rota__pool_run_task(pool, own_worker(pool), task);
         return ROTA_OK;
     }

@@ -160,7 +160,7 @@ static void leave_registry(void *arg)
     rota__mutex_unlock(&pool->lock);
     rota__queue_abort_producers(pool->queue); /* pool.P7 */
     rota__pool_try_terminate(pool);
-    self->visit = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
+    self->inside = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
     if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
         rota__pool_rescue(pool, true); /* the last touch: a task may end the thread once more */
 }
@@ -178,15 +178,15 @@ static void leave_torn(void *arg)
 {
     rota__worker *worker = arg;
     rota_thread *self = rota__self();
-    rota__visit visit;
+    rota__inside inside;
 
-    self->visit = NULL;               /* which lies in a part of the stack that is left, */
+    self->inside = NULL;              /* which lies in a part of the stack that is left, */
     self->current = &self->outermost; /* as may this */
     worker->is_torn = true;
-    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3: until it has left */
+    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3: until it has left */
     rota__pool_run_first(worker);
     leave(worker);
-    rota__visit_end(&visit);
+    rota__inside_leave(&inside);
 }
 
 /* -- Coming --------------------------------------------------------------- */
@@ -226,13 +226,13 @@ static void present(rota__worker *worker)
 static void worker_main(void *arg)
 {
     rota__worker *worker = arg;
-    rota__visit visit;
+    rota__inside inside;
 
-    rota__visit_begin(&visit, &worker->pool->executor); /* exec.E3 */
+    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3 */
     present(worker);
     rota__os_guarded(work, leave_torn, worker);
     leave(worker);
-    rota__visit_end(&visit);
+    rota__inside_leave(&inside);
 }
 
 /* Others than plain pools have no more than their core threads, or one: SCHED-18, SCHED-19. */
@@ -356,12 +356,12 @@ static bool must_run_it_here(rota__pool *pool, bool may_wait)
 typedef struct rescue {
     rota__pool *pool;
     bool may_wait;
-    rota__visit visit; /* exec.E3 */
+    rota__inside inside; /* exec.E3 */
 } rescue;
 
 static void begin_rescue(rescue *mine)
 {
-    rota__visit_begin(&mine->visit, &mine->pool->executor);
+    rota__inside_enter(&mine->inside, &mine->pool->executor);
     rota__mutex_lock(&mine->pool->lock);
     mine->pool->rescuers++; /* pool.P4 */
     rota__mutex_unlock(&mine->pool->lock);
@@ -372,7 +372,7 @@ static void end_rescue(rescue *mine)
     rota__mutex_lock(&mine->pool->lock);
     mine->pool->rescuers--;
     rota__mutex_unlock(&mine->pool->lock);
-    rota__visit_end(&mine->visit);
+    rota__inside_leave(&mine->inside);
 }
 
 static void run_queued(void *arg)

@@ -165,28 +165,28 @@ TEST(destructors_may_use_the_library)
 
 static void look_elsewhere(void *arg)
 {
-    test_check(!rota__is_visiting(arg));
+    test_check(!rota__is_inside(arg));
     test_check(!rota__is_executing(arg));
 }
 
 /* A thread knows the places it is in, at any depth; another is not there because of that. */
 TEST(a_thread_knows_where_it_is)
 {
-    rota__visit outer, inner;
+    rota__inside outer, inner;
     int house = 1;
     int room = 2;
 
-    assert_false(rota__is_visiting(&house));
-    rota__visit_begin(&outer, &house);
-    assert_true(rota__is_visiting(&house));
-    assert_false(rota__is_visiting(&room));
-    rota__visit_begin(&inner, &room);
-    assert_true(rota__is_visiting(&house));
-    assert_true(rota__is_visiting(&room));
+    assert_false(rota__is_inside(&house));
+    rota__inside_enter(&outer, &house);
+    assert_true(rota__is_inside(&house));
+    assert_false(rota__is_inside(&room));
+    rota__inside_enter(&inner, &room);
+    assert_true(rota__is_inside(&house));
+    assert_true(rota__is_inside(&room));
     test_thread_join(test_thread_start(look_elsewhere, &house));
-    rota__visit_end(&inner);
-    assert_true(rota__is_visiting(&house));
-    assert_false(rota__is_visiting(&room));
-    rota__visit_end(&outer);
-    assert_false(rota__is_visiting(&house));
+    rota__inside_leave(&inner);
+    assert_true(rota__is_inside(&house));
+    assert_false(rota__is_inside(&room));
+    rota__inside_leave(&outer);
+    assert_false(rota__is_inside(&house));
 }
