@@ -37,8 +37,8 @@ static void in_child(void)
 
     rota__os_forked();
     rota__store_relaxed(&rota__generation, rota__generation_now() + 1);
-    rota__store_relaxed(&self->pins, 0); /* who pinned it is not here, */
-    self->inside = NULL;                 /* nor what it was in */
+    rota__store_relaxed(&self->holds, 0); /* threads that held it are not here, */
+    self->inside = NULL;                  /* nor what it was in */
     in_parent();
 }
 

@@ -46,7 +46,7 @@ int rota__waiter_init(rota__waiter *waiter)
         return ROTA_ENOMEM;
     waiter->thread = self;
     rota__store_relaxed(&waiter->woken, 0);
-    rota__pin(self);
+    rota__thread_hold(self);
     return ROTA_OK;
 }
 
@@ -162,12 +162,12 @@ void rota__waiter_wake(rota__waiter *waiter)
 
     rota__store_release(&waiter->woken, 1); /* park.K3a: last touch; pairs with is_woken */
     rota__unpark(thread);                   /* park.K3b */
-    rota__unpin(thread);
+    rota__thread_release(thread);
 }
 
 void rota__waiter_withdraw(rota__waiter *waiter)
 {
-    rota__unpin(waiter->thread);
+    rota__thread_release(waiter->thread);
 }
 
 /* -- Sleeping ------------------------------------------------------------- */

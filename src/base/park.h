@@ -16,7 +16,7 @@
  *            waker, which then calls rota__waiter_wake, or the thread itself, which then calls
  *            rota__waiter_withdraw.
  *   park.K3  A waker's store of `woken` is its last touch of the waiter, which may be gone from
- *            then on. The thread is pinned (thread.T3) until it was unparked.
+ *            then on. The thread is held (thread.T3) until it was unparked.
  *   park.K4  The permit changes by read-modify-writes alone, so that a park never overwrites an
  *            unpark that came first.
  */

@@ -25,7 +25,7 @@ static void at_thread_exit(rota__os_exit *at_exit)
         self->record->leave(self->record); /* trace.O2 */
     self->record = NULL;
     rota__magazines_empty(&self->magazines);
-    while (rota__load_acquire(&self->pins) != 0) /* thread.T3a; pairs with rota__unpin */
+    while (rota__load_acquire(&self->holds) != 0) /* thread.T3a; pairs with rota__thread_release */
         rota__backoff(&turns);
 }
 

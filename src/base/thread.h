@@ -13,8 +13,8 @@
  *   thread.T2  Whoever sets a flag then unparks the thread. A thread that waits looks at both flags
  *              after each unpark. So no interrupt is slept through. Executions that begin on a
  *              stopped thread are interrupted from birth.
- *   thread.T3  A thread does not end while it is pinned: somebody holds its address and will still
- *              unpark it (park.h).
+ *   thread.T3  A thread does not exit while it is held: another thread has its address and will
+ *              still unpark it (park.h).
  *   thread.T4  A flag is set by a swap, which releases, and taken by a swap, which acquires. One
  *              swap may take the interrupts of several threads. It then sees what each of them did
  *              before: a read-modify-write continues the release sequence of the one before it,
@@ -71,7 +71,7 @@ struct rota_thread {
     rota__os_word permit;               /* park.c only */
     rota__atomic(uint32_t) interrupted; /* thread.T1 */
     rota__atomic(uint32_t) stopped;     /* thread.T1: how often */
-    rota__atomic(uint32_t) pins;        /* thread.T3 */
+    rota__atomic(uint32_t) holds;       /* thread.T3 */
     bool watched;                       /* its end will be noticed */
     rota__execution *current;           /* the innermost; the thread's own to read */
     rota__execution outermost;          /* outside any task */
@@ -142,18 +142,18 @@ void rota__thread_resume(rota_thread *self);
 bool rota__is_interrupted(const rota_thread *self);
 bool rota__take_interrupt(rota_thread *self); /* and clears it */
 
-/* -- Pins (thread.T3) ------------------------------------------------------------ */
+/* -- Holds (thread.T3) ----------------------------------------------------------- */
 
-/* The calling thread pins itself, on behalf of whoever will wake it. */
-static inline void rota__pin(rota_thread *self)
+/* The calling thread holds itself, on behalf of the thread that will wake it. */
+static inline void rota__thread_hold(rota_thread *self)
 {
-    rota__add_relaxed(&self->pins, 1);
+    rota__add_relaxed(&self->holds, 1);
 }
 
-/* The last touch of the thread by whoever woke it. */
-static inline void rota__unpin(rota_thread *thread)
+/* The last access to the thread by its waker. */
+static inline void rota__thread_release(rota_thread *thread)
 {
-    rota__sub_release(&thread->pins, 1); /* pairs with the acquire in at_thread_exit */
+    rota__sub_release(&thread->holds, 1); /* pairs with at_thread_exit */
 }
 
 #endif

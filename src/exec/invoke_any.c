@@ -10,7 +10,7 @@
  *                  caller alone takes entries off, all at a time.
  *   invoke_any.Y2  The caller is one reference to the race's memory, each action that was added
  *                  another. An action may still be at work when the caller returns.
- *   invoke_any.Y3  The caller's thread is pinned as long as that memory is there.
+ *   invoke_any.Y3  The caller's thread is held as long as that memory is there.
  */
 #include "exec/exec_internal.h"
 
@@ -49,7 +49,7 @@ static void race_unref(struct race *race)
         return;
     rota_thread *caller = race->caller;
     rota__free(race, race->bytes);
-    rota__unpin(caller); /* invoke_any.Y3 */
+    rota__thread_release(caller); /* invoke_any.Y3 */
 }
 
 /* No task was submitted: as if there had been none. */
@@ -76,7 +76,7 @@ static struct race *race_alloc(size_t n)
     *made = (struct race){.caller = self, .bytes = bytes};
     rota__store_relaxed(&made->ended, NULL);
     rota__store_relaxed(&made->references, 1);
-    rota__pin(self);
+    rota__thread_hold(self);
     return made;
 }
 
@@ -108,7 +108,7 @@ static void entry_ended(rota__action *action, rota__action_queue *more)
     self->next = rota__load_relaxed(&race->ended);
     while (!rota__cas_acq_rel(&race->ended, &self->next, self)) /* invoke_any.Y1; for next_ended */
         continue;
-    rota__unpark(race->caller); /* invoke_any.Y3a: pinned by this reference */
+    rota__unpark(race->caller); /* invoke_any.Y3a: held by this reference */
     race_unref(race);
 }
 

@@ -19,7 +19,7 @@ static uint32_t permit_of(rota_thread *thread)
 
 static uint32_t pins_of(rota_thread *thread)
 {
-    return rota__load_acquire(&thread->pins);
+    return rota__load_acquire(&thread->holds);
 }
 
 /* -- The permit --------------------------------------------------------------------------- */

@@ -97,31 +97,31 @@ TEST(a_thread_that_cannot_be_watched_has_no_handle)
 
 /* -- Its end ------------------------------------------------------------------------------ */
 
-static void *pin_and_end(void *arg)
+static void *hold_and_end(void *arg)
 {
-    _Atomic(rota_thread *) *pinned = arg;
+    _Atomic(rota_thread *) *held = arg;
     rota_thread *self = rota_thread_self();
 
-    rota__pin(self);
-    atomic_store(pinned, self);
+    rota__thread_hold(self);
+    atomic_store(held, self);
     return NULL;
 }
 
-/* thread.T3: a pinned thread does not end before it is unpinned, however long that takes. */
-TEST(a_pinned_thread_does_not_end)
+/* thread.T3: a thread that is held does not exit before it is released, however long that takes. */
+TEST(a_thread_that_is_held_does_not_exit)
 {
-    _Atomic(rota_thread *) pinned = NULL;
+    _Atomic(rota_thread *) held = NULL;
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, pin_and_end, &pinned), 0);
-    while (atomic_load(&pinned) == NULL)
+    assert_int_equal(pthread_create(&thread, NULL, hold_and_end, &held), 0);
+    while (atomic_load(&held) == NULL)
         sched_yield();
     for (int i = 0; i < 2000; i++) { /* enough for it to come to its end */
         assert_int_equal(pthread_tryjoin_np(thread, NULL), EBUSY);
         sched_yield();
     }
-    rota__unpark(pinned); /* which touches it, as a waker does */
-    rota__unpin(pinned);
+    rota__unpark(held); /* which touches it, as a waker does */
+    rota__thread_release(held);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 

@@ -4,7 +4,7 @@
  * (park.K2, park.K3, thread.T2, thread.T3).
  *
  *   BUG 1  an unpark that comes before the park is not kept
- *   BUG 2  the thread is not pinned, and ends while it is being unparked
+ *   BUG 2  the thread is not held, and ends while it is being unparked
  *   BUG 3  who interrupts unparks first and sets the flag after that
  *   BUG 4  who was interrupted leaves, though it was woken just then
  */
