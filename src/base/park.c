@@ -101,26 +101,26 @@ int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline)
 #define SHORTEST ROTA_US(1)
 #define INITIAL  ROTA_US(10)
 
-rota_ns rota__patience_now(const rota__patience *patience)
+rota_ns rota__spin_budget_get(const rota__spin_budget *budget)
 {
-    enum { IN_VAIN = 32 };
+    enum { MOST_MISSES = 32 };
 
     if (LONGEST == 0 || !rota__spinning_pays())
         return 0;
-    if (patience->length == 0)
+    if (budget->time == 0)
         return INITIAL;
-    return patience->in_vain % IN_VAIN == IN_VAIN - 1 ? LONGEST : patience->length;
+    return budget->misses % MOST_MISSES == MOST_MISSES - 1 ? LONGEST : budget->time;
 }
 
 /* mutants: only how long it spins the next time */
-void rota__patience_learn(rota__patience *patience, rota_ns spun, bool paid)
+void rota__spin_budget_update(rota__spin_budget *budget, rota_ns spun, bool paid)
 {
-    rota_ns length = paid ? spun + spun / 4 : spun / 2;
+    rota_ns time = paid ? spun + spun / 4 : spun / 2;
 
-    if (!paid && patience->length != 0 && spun > patience->length) /* it was tried for long */
-        length = patience->length;
-    patience->in_vain = paid ? 0 : patience->in_vain + 1;
-    patience->length = length < SHORTEST ? SHORTEST : length > LONGEST ? LONGEST : length;
+    if (!paid && budget->time != 0 && spun > budget->time) /* it was tried at its longest */
+        time = budget->time;
+    budget->misses = paid ? 0 : budget->misses + 1;
+    budget->time = time < SHORTEST ? SHORTEST : time > LONGEST ? LONGEST : time;
 }
 
 bool rota__waiter_spin(rota__waiter *waiter, rota_ns duration)

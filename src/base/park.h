@@ -47,15 +47,13 @@ int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline);
 void rota__waiter_wait_only(rota__waiter *waiter); /* deaf to interrupts */
 
 /*
- * How long it pays to spin at one place before one sleeps. A thread that wakes
- * another on an idle CPU waits for that CPU, some 50 us there and back on a
- * virtual machine. How long follows from how it went: in vain halves it, a
- * success adds a quarter. After some in vain it is tried for as long as a wake
- * takes, since two threads that wake one another would never find out that
- * spinning pays. Not for several threads at once.
+ * How long it pays to spin at one place before parking. To wake a thread on an idle CPU takes up to
+ * 50 us on a virtual machine. The budget is halved when spinning was in vain and grows by a quarter
+ * when it paid. After some misses it is tried once at its longest, since two threads that wake one
+ * another would never find out that spinning pays. Not for several threads at once.
  */
-rota_ns rota__patience_now(const rota__patience *patience);
-void rota__patience_learn(rota__patience *patience, rota_ns spun, bool paid);
+rota_ns rota__spin_budget_get(const rota__spin_budget *budget);
+void rota__spin_budget_update(rota__spin_budget *budget, rota_ns spun, bool paid);
 
 /* Looks for so long whether it was woken, or interrupted, without sleeping. True: it was woken. */
 bool rota__waiter_spin(rota__waiter *waiter, rota_ns duration);

@@ -55,11 +55,11 @@ typedef struct rota__helper {
 /* Of threads that have none of their own; NULL: there is none. */
 extern rota__atomic(const rota__helper *) rota__anyones_helper;
 
-/* How long it pays to spin at one place: park.h. All zero is a good beginning. */
-typedef struct rota__patience {
-    rota_ns length;
-    unsigned in_vain; /* how often, of late */
-} rota__patience;
+/* How long it pays to spin at one place: park.h. Begins with zeros. */
+typedef struct rota__spin_budget {
+    rota_ns time;
+    unsigned misses; /* in a row */
+} rota__spin_budget;
 
 /* An object that the calling thread is inside of, such as an executor. Lies on its stack. */
 typedef struct rota__inside {
@@ -81,7 +81,7 @@ struct rota_thread {
     void **cancelling;                  /* compose/stage.c only */
     struct rota__relay *relay;          /* future/run.c only; the innermost, or NULL */
     rota__trace_record *record;         /* the tracer's, or NULL: trace.h */
-    rota__patience patience;            /* of its waits for futures */
+    rota__spin_budget spin;             /* of its waits for futures */
     rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;
     rota__magazines magazines; /* block.h and block.c only */

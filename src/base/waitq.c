@@ -10,7 +10,7 @@ void rota__waitq_init(rota__waitq *queue, const rota__waitq_ops *ops, rota__mute
     rota__store_relaxed(&queue->queued, 0);
     rota__store_relaxed(&queue->epoch, 0);
     rota__list_init(&queue->entries);
-    queue->may_spin = rota__patience_now(&queue->spin) > 0; /* mutants: only whether it spins */
+    queue->may_spin = rota__spin_budget_get(&queue->spin) > 0; /* mutants: only whether it spins */
 }
 
 /* -- The list ------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void enqueue(rota__waitq *queue, rota__waitq_entry *entry, rota_ns deadli
     rota__store_relaxed(&queue->queued, rota__waitq_queued(queue) + 1);
     entry->state = ROTA__WAITQ_QUEUED;
     entry->until = deadline;
-    entry->spin_time = goes_first && queue->may_spin ? rota__patience_now(&queue->spin) : 0;
+    entry->spin_time = goes_first && queue->may_spin ? rota__spin_budget_get(&queue->spin) : 0;
     rota__store_relaxed(&entry->spinning, entry->spin_time > 0);
 }
 
@@ -51,7 +51,8 @@ static void dequeue(rota__waitq *queue, rota__waitq_entry *entry, rota__waitq_st
     rota__store_relaxed(&queue->queued, rota__waitq_queued(queue) - 1);
     entry->state = state; /* waitq.W3 */
     if (entry->spin_time > 0)
-        rota__patience_learn(&queue->spin, entry->spin_time, rota__load_relaxed(&entry->spinning));
+        rota__spin_budget_update(&queue->spin, entry->spin_time,
+                                 rota__load_relaxed(&entry->spinning));
 }
 
 /* -- The leader ----------------------------------------------------------- */

@@ -83,7 +83,7 @@ struct rota__waitq {
     rota__atomic(size_t) queued;  /* the length of the list */
     rota__list entries;           /* the first entry is notified next */
     rota__atomic(uint32_t) epoch; /* waitq.W6: even; written under the lock and read anywhere */
-    rota__patience spin;          /* of the first entry, the only one that spins */
+    rota__spin_budget spin;       /* of the first entry, the only one that spins */
 
     /* Constant. */
     rota__mutex *lock;

@@ -212,7 +212,7 @@ struct rota__fj_worker {
     bool is_stopped;  /* by the pool; under its lock */
     uint32_t random;
     rota__atomic(uint64_t) steals;
-    rota__patience patience;
+    rota__spin_budget spin;
     rota_thread *self; /* NULL: nobody is this worker now; under the pool's lock */
     rota__helper helper;
     const rota__helper *outer_helper; /* of a caller that takes part */

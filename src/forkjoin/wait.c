@@ -107,14 +107,14 @@ static bool help_thief(rota__fj_worker *worker, const rota_fj *task)
 /* True: it is done. What it forked while it helped has been joined, or is run now. */
 static bool help_or_spin(rota__fj_worker *worker, const rota_fj *task)
 {
-    rota_ns length = rota__patience_now(&worker->patience);
+    rota_ns length = rota__spin_budget_get(&worker->spin);
     rota_ns end = rota__time_add(rota__os_now(), length);
     bool has_helped = false;
 
     do {
         for (int look = 0; look < 16; look++) {
             if (rota__fj_is_done(task)) {
-                rota__patience_learn(&worker->patience, length, true);
+                rota__spin_budget_update(&worker->spin, length, true);
                 return true;
             }
             if (help_thief(worker, task)) {
@@ -125,7 +125,7 @@ static bool help_or_spin(rota__fj_worker *worker, const rota_fj *task)
         }
     } while (rota__os_now() < end);
     if (!has_helped)
-        rota__patience_learn(&worker->patience, length, false);
+        rota__spin_budget_update(&worker->spin, length, false);
     return rota__fj_is_done(task);
 }
 

@@ -225,7 +225,7 @@ static rota_fj *take_own(rota__fj_worker *worker)
 /* Looks for a while. NULL: nothing is there, and it still searches. */
 static rota_fj *search(rota__fj_worker *worker)
 {
-    rota_ns length = rota__patience_now(&worker->patience);
+    rota_ns length = rota__spin_budget_get(&worker->spin);
     rota_ns end = rota__time_add(rota__os_now(), length);
     rota_fj *entry;
 
@@ -238,7 +238,7 @@ static rota_fj *search(rota__fj_worker *worker)
     } while (rota__os_now() < end && rota__fj_pool_state(worker->pool) < ROTA_STOP);
     if (length > 0)
         /* mutants: only how long it spins the next time */
-        rota__patience_learn(&worker->patience, length, entry != NULL);
+        rota__spin_budget_update(&worker->spin, length, entry != NULL);
     if (entry != NULL)
         rota__crew_found(worker);
     return entry;

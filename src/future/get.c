@@ -24,13 +24,13 @@ static int report(const rota_future *future, future_phase phase, void **result)
 /* What is waited for is often done sooner than a thread is asleep. */
 static bool spin(rota__waiter *waiter)
 {
-    rota__patience *patience = &waiter->thread->patience;
-    rota_ns length = rota__patience_now(patience);
+    rota__spin_budget *budget = &waiter->thread->spin;
+    rota_ns length = rota__spin_budget_get(budget);
 
     if (length == 0)
         return false;
     bool is_woken = rota__waiter_spin(waiter, length);
-    rota__patience_learn(patience, length, is_woken);
+    rota__spin_budget_update(budget, length, is_woken);
     return is_woken;
 }
 

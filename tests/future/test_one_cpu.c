@@ -26,18 +26,18 @@ static void stay_on_one_cpu(void)
 /* In a process that has not asked how many there are. */
 static void wait_on_one_cpu(void *arg)
 {
-    rota__patience patience = {0};
+    rota__spin_budget spin = {0};
     rota_future *promise;
     test_getter getter;
 
     stay_on_one_cpu();
     test_check(rota_promise_new(&promise) == ROTA_OK);
     test_getter_start(&getter, promise, ROTA_FOREVER);
-    test_check(rota_promise_complete(promise, &patience));
-    test_getter_ends(&getter, ROTA_OK, &patience);
+    test_check(rota_promise_complete(promise, &spin));
+    test_getter_ends(&getter, ROTA_OK, &spin);
     rota_future_unref(promise);
     if (test_is_linux()) /* the other counts the machine's */
-        test_check(rota__patience_now(&patience) == 0);
+        test_check(rota__spin_budget_get(&spin) == 0);
 }
 
 TEST(a_getter_sleeps_at_once)
