@@ -4,7 +4,7 @@
  *
  * A row is one choice from each list. A choice is a function named LIST_CHOICE, such as work_then; the lists are read
  * from the sources. Choices describe themselves by the flags of `row`, and the oracle in harness.c reads only these
- * flags. These files include <rota/...> alone, so that program.py can make a program of its own from a row.
+ * flags. These files include <rota/...> alone, as users do.
  */
 #ifndef COMBINE_H
 #define COMBINE_H

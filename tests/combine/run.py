@@ -3,7 +3,7 @@
 """run.py - runs the rows of tests/combine and compares the failures with known.txt.
 
     run.py [--seed N|random] [--minutes N] [--sample N] [--jobs N] [--without LIST=CHOICE] PROGRAM
-    run.py --row "CHOICE..." PROGRAM   runs one row, and prints a program that shows its failure
+    run.py --row "CHOICE..." PROGRAM   runs one row, and prints a short program that does the same
 
 Each row runs in a process of its own, with a time limit. A row that takes too long runs again with a longer limit and
 few others beside it, so that a busy machine causes no failure; if the row passes then, it is printed as "slow". With --minutes the run goes on with other seeds until the
