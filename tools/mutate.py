@@ -555,7 +555,7 @@ def layers():
 def distance(path, test):
     """How far the test is from the file: 0 to 9."""
     module, unit = pathlib.Path(path).parts[1], pathlib.Path(path).stem
-    folder, name = test.split(".", 1)
+    folder, _, name = test.partition(".")
     if folder == module:
         return 0 if name in unit or unit in name else 1
     if folder in ("contract", "fault"):
@@ -633,6 +633,8 @@ def try_all(mutants, options):
         futures = [pool.submit(try_one, m, laboratory, options) for m in mutants
                    if m.name not in seen and m.path in laboratory.library.objects.commands]
         for done in concurrent.futures.as_completed(futures):
+            if done.exception():
+                pool.shutdown(wait=False, cancel_futures=True)
             result = done.result()
             results.append(result)
             by = f", by {result['by']}" if result["by"] else ""
