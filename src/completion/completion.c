@@ -206,7 +206,7 @@ int rota_completion_submit(rota_completion *service, const rota_call *call, rota
     rota__list_append(&service->under_way, &mine->link);
     rota__mutex_unlock(&service->lock);
     rota__future_add(&mine->future, &mine->action);
-    status = rota__give(service->executor, &mine->future.task);
+    status = rota__submit(service->executor, &mine->future.task, ROTA__AT_ONCE);
     if (status == ROTA_OK) {
         if (out != NULL)
             *out = &mine->future;

@@ -162,7 +162,7 @@ static void submit_try(void *arg)
 {
     struct start *start = arg;
 
-    start->status = rota__execute_and_leave(start->self->executor, &start->future->task);
+    start->status = rota__submit_inflight(start->self->executor, &start->future->task, NULL);
 }
 
 /* The executor has run it here, and it has ended the thread. */
@@ -185,13 +185,13 @@ static int begin_try(errand *self)
 
     if (start.future == NULL) {
         /* GCOVR_EXCL_START: the task cache has one, as a rule; without the cache a test gets here */
-        rota__leave_as_guest(self->executor);
+        rota__inflight_end(self->executor);
         return ROTA_ENOMEM;
         /* GCOVR_EXCL_STOP */
     }
     ref(ref(self)); /* again.Y1: the body's, and that of who hears of its end */
     rota__os_guarded(submit_try, watch_torn, &start);
-    start.status = rota__submitted(start.future, start.status, &start.future);
+    start.status = rota__finish_submit(start.future, start.status, &start.future);
     if (start.status == ROTA_OK)
         watch(self, start.future);
     else
@@ -224,7 +224,7 @@ static bool becomes_guest(errand *self)
     rota__mutex_lock(&self->lock);
     is_wanted = !self->is_over && !rota_future_is_done(self->promise);
     if (is_wanted) /* again.Y3a */
-        rota__be_guest(self->executor);
+        rota__inflight_begin(self->executor);
     rota__mutex_unlock(&self->lock);
     return is_wanted;
 }
@@ -357,7 +357,7 @@ static int begin(errand *self, rota_ns later, rota_future **out)
     int status;
 
     rota__future_add(promise, &ref(self)->over); /* nobody has ended it yet */
-    rota__be_guest(self->executor);
+    rota__inflight_begin(self->executor);
     status = begin_try(self);
     if (status != ROTA_OK) {
         status = abandon(self, status);

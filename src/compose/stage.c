@@ -199,7 +199,8 @@ static void go_on(rota__stage *stage, rota__action_queue *more)
         rota__future_run_into(&stage->future, more);
         return;
     }
-    status = rota__execute_into(executor, &stage->future, more);
+    rota__inflight_begin(executor);
+    status = rota__submit_inflight(executor, &stage->future.task, more);
     if (status != ROTA_OK)
         refused(stage, status, more);
 }

@@ -293,7 +293,8 @@ static void *pass_on(void *mine)
     }
     /* The executor may run the task here, and the task may end this thread. */
     ROTA__CLEANUP_BEGIN(leave_after_pass, mine);
-    if (rota__execute_as_guest(executor, task) != ROTA_OK)
+    rota__inflight_begin(executor);
+    if (rota__submit_inflight(executor, task, NULL) != ROTA_OK)
         rota_task_discard(task);
     ROTA__CLEANUP_END;
     return NULL;

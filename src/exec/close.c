@@ -12,7 +12,7 @@ static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
     rota_ns deadline = rota__deadline(timeout);
     int status;
 
-    while ((status = ex->kind->await_termination(ex, rota__until(deadline))) == ROTA_EINTERRUPTED)
+    while ((status = ex->ops->await_termination(ex, rota__until(deadline))) == ROTA_EINTERRUPTED)
         *interrupted = true;
     return status;
 }
@@ -32,18 +32,19 @@ int rota_close(rota_executor *ex)
         return ROTA_EINVAL;
     if (rota__is_inside(ex))
         return ROTA_EDEADLOCK;
-    int status = ex->kind->shutdown(ex);
+    size_t dropped;
+    int status = ex->ops->shutdown(ex, &dropped);
     if (status == ROTA_OK)
         status = await_deaf(ex, ROTA_FOREVER, &interrupted);
     restore_interrupt(interrupted);
     return status == ROTA_OK ? rota_executor_free(ex) : status;
 }
 
-/* Interrupts what runs, discards what waits, and says how many that were. */
+/* Interrupts running tasks, discards queued ones, and adds their number to *dropped. */
 static int stop(rota_executor *ex, size_t *dropped)
 {
     size_t count = 0;
-    int status = ex->kind->shutdown_now(ex, NULL, &count);
+    int status = ex->ops->shutdown_now(ex, NULL, &count);
 
     *dropped += count;
     return status;
@@ -51,11 +52,11 @@ static int stop(rota_executor *ex, size_t *dropped)
 
 static int end_within(rota_executor *ex, rota_ns grace, size_t *dropped, bool *interrupted)
 {
-    int status = ex->kind->shutdown(ex);
+    int status = ex->ops->shutdown(ex, dropped);
 
     if (status != ROTA_OK)
         return status;
-    status = ex->kind->await_termination(ex, grace);
+    status = ex->ops->await_termination(ex, grace);
     if (status == ROTA_EINTERRUPTED)
         *interrupted = true;
     else if (status != ROTA_ETIMEDOUT)

@@ -132,17 +132,19 @@ static int call_inside(custom *own, rota_task *task)
     return call.status;
 }
 
-static int custom_execute(rota_executor *ex, rota_task *task)
+static int custom_submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
     custom *own = custom_of(ex);
 
+    (void)due;
     return enter(own) ? call_inside(own, task) : ROTA_EREJECTED;
 }
 
-static int custom_shutdown(rota_executor *ex)
+static int custom_shutdown(rota_executor *ex, size_t *dropped)
 {
     custom *own = custom_of(ex);
 
+    *dropped = 0; /* the user's functions do not tell */
     return enter_and_shut(own) ? call_inside(own, NULL) : ROTA_OK;
 }
 
@@ -150,9 +152,9 @@ static int custom_shutdown(rota_executor *ex)
 static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
     rota__chain none = {0};
-    int status = custom_shutdown(ex);
+    int status = custom_shutdown(ex, count);
 
-    return status == ROTA_OK ? rota__hand_over(&none, drained, count) : status;
+    return status == ROTA_OK ? rota__export_tasks(&none, drained, count) : status;
 }
 
 /* Asks the user, once nobody is inside. */
@@ -211,24 +213,33 @@ static int custom_describe(const rota_executor *ex, char *line, size_t size)
                     (unsigned)(ctl & INSIDE));
 }
 
+/* The library knows nothing of the threads and the queue of the user's. */
+static void custom_snapshot(rota_executor *ex, rota__snapshot *snapshot)
+{
+    (void)ex;
+    (void)snapshot;
+}
+
 static void custom_free(rota_executor *ex)
 {
     custom *own = custom_of(ex);
 
-    rota__executor_leave(ex);
+    rota__executor_unregister(ex);
     if (own->ops.free != NULL)
         own->ops.free(own->self);
     rota_future_unref(own->drained);
     rota__free(own, sizeof *own);
 }
 
-static const rota__executor_kind custom_kind = {
-    .execute = custom_execute,
+static const rota__executor_ops custom_ops = {
+    .family = "custom",
+    .submit = custom_submit,
     .shutdown = custom_shutdown,
     .shutdown_now = custom_shutdown_now,
     .await_termination = custom_await_termination,
     .state_of = custom_state_of,
     .describe = custom_describe,
+    .snapshot = custom_snapshot,
     .free = custom_free,
 };
 
@@ -246,7 +257,7 @@ int rota_executor_new(const rota_executor_ops *ops, void *self, rota_executor **
     own->ops = *ops;
     own->self = self;
     rota__store_relaxed(&own->ctl, 0);
-    rota__executor_enter(&own->executor, &custom_kind, "own");
+    rota__executor_register(&own->executor, &custom_ops, "own");
     *out = &own->executor;
     return ROTA_OK;
 }

@@ -2,18 +2,18 @@
 /*
  * exec_internal.h - what an executor must be able to do.
  *
- * Each kind of executor begins with a rota_executor and fills in a table. What
- * can be written over that table is written once, in this folder.
+ * Every kind of executor begins with a rota_executor and fills in a table, rota__executor_ops. This
+ * folder implements every call that needs nothing but the table.
  *
- *   exec.E1  A task is one reference. execute() takes it over with ROTA_OK, and leaves it alone
- *            with any other status.
- *   exec.E2  A task that was taken over is given, exactly once, to rota_task_run, to
- *            rota_task_discard, or to somebody who promises the same.
- *   exec.E3  A thread that an executor cannot end without is inside that executor
- *            (rota__inside_enter): it must not wait for the executor's end.
- *   exec.E4  A submission by the library itself, of which the executor's owner does not know, is a
- *            guest's: the executor is not freed before that has left. The task may have run by
- *            then, and its end be what the owner waited for.
+ *   exec.E1  A task is one reference. `submit` takes it over with ROTA_OK. With any other status the
+ *            task still belongs to the caller.
+ *   exec.E2  The executor passes each task that it has taken over, exactly once, to rota_task_run, to
+ *            rota_task_discard, or to another owner that promises the same.
+ *   exec.E3  If an executor cannot end without a thread, that thread is inside the executor
+ *            (rota__inside_enter) and must not wait for its end.
+ *   exec.E4  A submission that the library makes by itself holds an in-flight reference, because the
+ *            owner of the executor does not know of it. The executor is not freed before the
+ *            reference ends. The task may have run by then, and the owner may wait for that only.
  */
 #ifndef ROTA_EXEC_EXEC_INTERNAL_H
 #define ROTA_EXEC_EXEC_INTERNAL_H
@@ -26,88 +26,89 @@
 #include <rota/observe.h>
 #include <rota/pool.h>
 
-/* What can be seen of an executor. All zero at first. */
-typedef struct rota__look {
+/* What an observer sees of an executor. All zero at first. */
+typedef struct rota__snapshot {
     unsigned threads, active;
     size_t queued;
     uint64_t submitted, completed, rejected, stolen;
-    int64_t oldest; /* the stamp of the first that is queued: rota__task_stamp; or 0 */
+    int64_t oldest; /* the stamp of the first queued task (rota__task_stamp), or 0 */
     char oldest_name[ROTA_NAME_SIZE];
-} rota__look;
+} rota__snapshot;
 
-void rota__look_at_oldest(rota__look *look, const rota_task *task); /* which is queued now */
+void rota__snapshot_oldest(rota__snapshot *snapshot, const rota_task *task); /* which is queued */
 
-typedef struct rota__executor_kind {
-    bool
-        has_queue; /* from which each worker takes one task after the other, and does nothing else */
-    int (*execute)(rota_executor *ex, rota_task *task); /* exec.E1 */
-    int (*shutdown)(rota_executor *ex);
-    /* What had not started goes into *drained, or, if that is NULL, is discarded, which needs no
-       memory; how many that were. After ROTA_ENOMEM the next call hands it over. */
+#define ROTA__AT_ONCE INT64_C(-1) /* in place of a due time: the task may run now */
+
+/* One table per kind of executor. No member is NULL. */
+typedef struct rota__executor_ops {
+    const char *family; /* the same address for kinds that share their calls */
+    bool has_queue;     /* each worker only takes one task after the other from a queue */
+    int (*submit)(rota_executor *ex, rota_task *task, rota_ns due); /* exec.E1 */
+    int (*shutdown)(rota_executor *ex, size_t *dropped); /* *dropped: tasks that it has discarded */
+    /* Moves the tasks that have not started into *drained, or discards them if `drained` is NULL.
+       Discarding needs no memory. *count is their number. After ROTA_ENOMEM the next call moves
+       them. */
     int (*shutdown_now)(rota_executor *ex, rota_task_list *drained, size_t *count);
     int (*await_termination)(rota_executor *ex, rota_ns timeout);
     rota_executor_state (*state_of)(const rota_executor *ex);
     int (*describe)(const rota_executor *ex, char *line, size_t size);
-    void (*look)(rota_executor *ex, rota__look *look); /* in the process that made it */
-    void (*free)(rota_executor *ex);                   /* terminated */
-} rota__executor_kind;
+    void (*snapshot)(rota_executor *ex, rota__snapshot *snapshot); /* in its own process only */
+    void (*free)(rota_executor *ex);                               /* after its termination */
+} rota__executor_ops;
 
 struct rota_executor {
-    const rota__executor_kind *kind;
-    rota__atomic(uint32_t) guests; /* exec.E4 */
-    uint32_t number;               /* registry.c only, as is the rest; from 1, never another's */
+    const rota__executor_ops *ops;
+    rota__atomic(uint32_t) inflight; /* exec.E4 */
+    uint32_t number; /* from 1, used once; this field and those below belong to registry.c */
     uint32_t generation;
     rota__link link;
     char name[ROTA_NAME_SIZE];
-    bool is_told; /* the watchdog's: its queue is slow */
+    bool observer_word; /* belongs to the watchdog */
 };
 
-/* Gives it a task: as kind->execute. */
-static inline int rota__give(rota_executor *ex, rota_task *task)
+/* The one entrance for all tasks. `due` is ROTA__AT_ONCE, or a time for a scheduled pool. */
+static inline int rota__submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
     const rota__tracer *tracer = rota__tracer_now();
 
     ROTA__PROBE3(task__submit, ex, task, task->call.name);
     if (ROTA__UNLIKELY(tracer != NULL))
         rota__task_set_stamp(task, tracer->stamp());
-    return ex->kind->execute(ex, task);
+    return ex->ops->submit(ex, task, due);
 }
 
-int rota__execute_as_guest(rota_executor *ex, rota_task *task); /* the same; exec.E4 */
+/* An in-flight reference: exec.E4. */
+void rota__inflight_begin(rota_executor *ex);
+void rota__inflight_end(rota_executor *ex);
 
-/* The same; if it is run here and now, what follows from its end is appended to `more`. */
-int rota__execute_into(rota_executor *ex, rota_future *future, rota__action_queue *more);
+/* Submits a task at once and ends the caller's in-flight reference. If the executor runs the task in
+   this call, the actions that follow from its end are appended to `more`, unless that is NULL. */
+int rota__submit_inflight(rota_executor *ex, rota_task *task, rota__action_queue *more);
 
-/* Its two halves, for who knows only at this moment that the executor is there. */
-void rota__be_guest(rota_executor *ex);
-void rota__leave_as_guest(rota_executor *ex); /* with no task after all */
-int rota__execute_and_leave(rota_executor *ex, rota_task *task);
+/* -- All executors (registry.c) --------------------------------------------- */
 
-/* -- The executors there are (registry.c) --------------------------------- */
+/* Makes a complete executor visible to observers. `what` is the first part of its name. */
+void rota__executor_register(rota_executor *ex, const rota__executor_ops *ops, const char *what);
 
-/* It is complete: others may see it from here on. `what` it is, in a word. */
-void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, const char *what);
+/* Called by ops->free, in the process of the executor. Returns when no observer sees the executor
+   any more and no in-flight reference is left. */
+void rota__executor_unregister(rota_executor *ex);
 
-/* By kind->free, in the process that made it: nobody sees it any more, no guest is left. */
-void rota__executor_leave(rota_executor *ex);
-
-/* With rota__process_lock held: the one of that number, if it is there. */
-rota_executor *rota__executor_numbered(uint32_t number);
+/* Returns the executor with that number, or NULL. The caller holds rota__process_lock. */
+rota_executor *rota__executor_by_number(uint32_t number);
 
 /* How many bytes the character has that begins there; 0: it is none (UTF-8, RFC 3629), or controls. */
 size_t rota__character(const char *at);
 
 /* -- Tasks ---------------------------------------------------------------- */
 
-/*
- * A chain's tasks into *drained, or to their end if that is NULL (OWN-08): the
- * rest of kind->shutdown_now. After ROTA_ENOMEM they are still in the chain.
- */
-int rota__hand_over(rota__chain *chain, rota_task_list *drained, size_t *count);
+/* Moves the tasks of a list into *drained, or discards them if that is NULL (OWN-08): the end of
+   ops->shutdown_now. After ROTA_ENOMEM they are still in the list. */
+int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *count);
 
-/* The end of a submission with this status: a future, which was made held if there is an `out`,
-   goes there, or away. */
-int rota__submitted(rota_future *future, int status, rota_future **out);
+/* Finishes a submission with this status. A future that was refused is cancelled; otherwise it goes to
+   *out if there is an `out`, for which it was created with a reference. */
+int rota__finish_submit(rota_future *future, int status, rota_future **out);
 
 /* Ends the life of a task that has run: exec.E2. */
 void rota__task_release(rota_task *task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executor.c - the calls that every kind of executor answers for itself.
+ * executor.c - calls that each kind of executor implements in its table.
  */
 #include "exec/exec_internal.h"
 
@@ -10,17 +10,19 @@
 
 int rota_shutdown(rota_executor *ex)
 {
-    return ex != NULL ? ex->kind->shutdown(ex) : ROTA_EINVAL;
+    size_t dropped;
+
+    return ex != NULL ? ex->ops->shutdown(ex, &dropped) : ROTA_EINVAL;
 }
 
 int rota_shutdown_now(rota_executor *ex, rota_task_list *drained)
 {
     size_t count;
 
-    return ex != NULL ? ex->kind->shutdown_now(ex, drained, &count) : ROTA_EINVAL;
+    return ex != NULL ? ex->ops->shutdown_now(ex, drained, &count) : ROTA_EINVAL;
 }
 
-int rota__hand_over(rota__chain *chain, rota_task_list *drained, size_t *count)
+int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *count)
 {
     rota_task_list list = {NULL, chain->count};
 
@@ -56,12 +58,12 @@ int rota_await_termination(rota_executor *ex, rota_ns timeout)
         return ROTA_EINVAL;
     if (timeout == ROTA_FOREVER && rota__is_inside(ex))
         return ROTA_EDEADLOCK;
-    return ex->kind->await_termination(ex, timeout);
+    return ex->ops->await_termination(ex, timeout);
 }
 
 rota_executor_state rota_executor_state_of(const rota_executor *ex)
 {
-    return ex != NULL ? ex->kind->state_of(ex) : ROTA_TERMINATED;
+    return ex != NULL ? ex->ops->state_of(ex) : ROTA_TERMINATED;
 }
 
 bool rota_is_shutdown(const rota_executor *ex)
@@ -80,20 +82,20 @@ int rota_executor_free(rota_executor *ex)
         return ROTA_EINVAL;
     if (!rota_is_terminated(ex) || rota__is_inside(ex)) /* exec.E3: it would wait for itself */
         return ROTA_EBUSY;
-    ex->kind->free(ex);
+    ex->ops->free(ex);
     return ROTA_OK;
 }
 
-void rota__look_at_oldest(rota__look *look, const rota_task *task)
+void rota__snapshot_oldest(rota__snapshot *snapshot, const rota_task *task)
 {
-    look->oldest = rota__task_stamp(task);
+    snapshot->oldest = rota__task_stamp(task);
     if (task->call.name != NULL)
-        snprintf(look->oldest_name, sizeof look->oldest_name, "%s", task->call.name);
+        snprintf(snapshot->oldest_name, sizeof snapshot->oldest_name, "%s", task->call.name);
 }
 
 int rota_executor_describe(const rota_executor *ex, char *line, size_t size)
 {
     if (ex == NULL || (line == NULL && size != 0))
         return ROTA_EINVAL;
-    return ex->kind->describe(ex, line, size);
+    return ex->ops->describe(ex, line, size);
 }

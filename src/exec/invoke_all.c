@@ -65,7 +65,7 @@ static int submit_all(struct batch *batch)
         if (rota__has_passed(batch->deadline)) /* EXEC-08 */
             return ROTA_ETIMEDOUT;
         rota_task *task = &batch->futures[batch->submitted]->task;
-        int status = rota__give(batch->ex, task);
+        int status = rota__submit(batch->ex, task, ROTA__AT_ONCE);
         if (status != ROTA_OK)
             return rota__late_status(status, batch->submitted);
         batch->submitted++;

@@ -167,7 +167,7 @@ static int submit_next(struct race *race)
     next->action.run = entry_ended;
     rota__add_relaxed(&race->references, 1); /* invoke_any.Y2 */
     rota__future_add(next->future, &next->action);
-    int status = rota__give(race->ex, &next->future->task);
+    int status = rota__submit(race->ex, &next->future->task, ROTA__AT_ONCE);
     if (status != ROTA_OK)
         return rota__late_status(status, race->submitted);
     race->submitted++;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - the executors that there are, and their names.
+ * registry.c - the list of all executors, and their names.
  *
- * In the order they were made. Who looks at one is its guest meanwhile, so that it does not go
- * (exec.E4), and its thread is inside it, so closing it from the visitor is ROTA_EDEADLOCK (exec.E3).
+ * The list has the order of creation. A visitor holds an in-flight reference, so that the executor is
+ * not freed (exec.E4), and counts as inside, so that closing the executor in the visitor returns
+ * ROTA_EDEADLOCK (exec.E3).
  */
 #include "exec/exec_internal.h"
 
@@ -28,11 +29,11 @@ static void be_ready(void)
     is_ready = true;
 }
 
-void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, const char *what)
+void rota__executor_register(rota_executor *ex, const rota__executor_ops *ops, const char *what)
 {
-    ex->kind = kind;
-    ex->is_told = false;
-    rota__store_relaxed(&ex->guests, 0);
+    ex->ops = ops;
+    ex->observer_word = false;
+    rota__store_relaxed(&ex->inflight, 0);
     rota__link_init(&ex->link);
 #ifndef ROTA_EXPLORE
     static uint32_t made;
@@ -49,15 +50,15 @@ void rota__executor_enter(rota_executor *ex, const rota__executor_kind *kind, co
 #endif
 }
 
-static void await_guests(const rota_executor *ex)
+static void await_inflight(const rota_executor *ex)
 {
     unsigned turns = ROTA__BACKOFF_INIT;
 
-    while (rota__load_acquire(&ex->guests) > 0) /* exec.E4; pairs with who leaves */
+    while (rota__load_acquire(&ex->inflight) > 0) /* exec.E4; pairs with rota__inflight_end */
         rota__backoff(&turns);
 }
 
-void rota__executor_leave(rota_executor *ex)
+void rota__executor_unregister(rota_executor *ex)
 {
 #ifndef ROTA_EXPLORE
     rota__mutex_lock(&rota__process_lock);
@@ -65,7 +66,7 @@ void rota__executor_leave(rota_executor *ex)
         rota__list_remove(&ex->link);
     rota__mutex_unlock(&rota__process_lock);
 #endif
-    await_guests(ex); /* after that: nobody new comes from there */
+    await_inflight(ex); /* no visitor can find the executor any more */
 }
 
 /* -- Names ---------------------------------------------------------------- */
@@ -125,7 +126,7 @@ int rota_executor_name(const rota_executor *ex, char *name, size_t size)
 
 /* -- Visiting ------------------------------------------------------------- */
 
-rota_executor *rota__executor_numbered(uint32_t number)
+rota_executor *rota__executor_by_number(uint32_t number)
 {
     be_ready();
     for (rota__link *link = executors.head.next; link != &executors.head; link = link->next) {
@@ -136,7 +137,7 @@ rota_executor *rota__executor_numbered(uint32_t number)
     return NULL;
 }
 
-/* The first that was made after number `last`, as a guest; or NULL. */
+/* Returns the first executor after number `last` with an in-flight reference, or NULL. */
 static rota_executor *next_after(uint32_t last)
 {
     rota_executor *found = NULL;
@@ -150,7 +151,7 @@ static rota_executor *next_after(uint32_t last)
             found = ex;
     }
     if (found != NULL)
-        rota__add_relaxed(&found->guests, 1); /* exec.E4: who frees it leaves the list first */
+        rota__inflight_begin(found); /* exec.E4: freeing it first removes it from the list */
     rota__mutex_unlock(&rota__process_lock);
     return found;
 }
@@ -175,7 +176,7 @@ static void look_away(void *arg)
     look *mine = arg;
 
     rota__inside_leave(&mine->inside);
-    rota__sub_release(&mine->executor->guests, 1); /* exec.E4; pairs with await_guests */
+    rota__inflight_end(mine->executor);
 }
 
 int rota_executors_visit(rota_executor_visitor *visit, void *ctx)

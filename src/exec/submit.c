@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * submit.c - a task is made and given to an executor.
+ * submit.c - creates tasks and submits them.
  */
 #include "exec/exec_internal.h"
 
@@ -11,79 +11,62 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
     rota_task *task = rota__plain_task_new(fn, arg);
     if (task == NULL)
         return ROTA_ENOMEM;
-    int status = rota__give(ex, task);
+    int status = rota__submit(ex, task, ROTA__AT_ONCE);
     if (status != ROTA_OK)
         rota__plain_task_free(task); /* exec.E1 */
     return status;
 }
 
-/* -- As a guest ----------------------------------------------------------- */
+/* -- Submissions by the library --------------------------------------------- */
 
-typedef struct guest {
+void rota__inflight_begin(rota_executor *ex)
+{
+    rota__add_relaxed(&ex->inflight, 1); /* exec.E4: before the task, whose end the owner sees */
+}
+
+void rota__inflight_end(rota_executor *ex)
+{
+    rota__sub_release(&ex->inflight, 1); /* exec.E4; pairs with rota__executor_unregister */
+}
+
+typedef struct inflight {
     rota_executor *executor;
     rota_task *task;
     int status;
-    rota__inside inside; /* exec.E3: it may be run here */
+    rota__inside inside; /* exec.E3: the executor may run the task here */
     rota__relay relay;
-} guest;
+} inflight;
 
-static void enter(void *arg)
+static void submit(void *arg)
 {
-    guest *mine = arg;
+    inflight *mine = arg;
 
-    mine->status = rota__give(mine->executor, mine->task);
-}
-
-void rota__leave_as_guest(rota_executor *ex)
-{
-    rota__sub_release(&ex->guests, 1); /* exec.E4; pairs with rota__executor_leave */
+    mine->status = rota__submit(mine->executor, mine->task, ROTA__AT_ONCE);
 }
 
 static void leave(void *arg)
 {
-    guest *mine = arg;
+    inflight *mine = arg;
 
     rota__relay_end(&mine->relay);
     rota__inside_leave(&mine->inside);
-    rota__leave_as_guest(mine->executor);
+    rota__inflight_end(mine->executor);
 }
 
-void rota__be_guest(rota_executor *ex)
+int rota__submit_inflight(rota_executor *ex, rota_task *task, rota__action_queue *more)
 {
-    rota__add_relaxed(&ex->guests, 1); /* before the task, whose end the owner sees */
-}
-
-static int execute_and_leave(rota_executor *ex, rota_task *task, rota__action_queue *more)
-{
-    guest mine = {.executor = ex, .task = task};
+    inflight mine = {.executor = ex, .task = task};
 
     rota__inside_enter(&mine.inside, ex);
     rota__relay_begin(&mine.relay, more != NULL ? rota__future_of(task) : NULL, more);
-    rota__os_guarded(enter, leave, &mine); /* its body may end this thread */
+    rota__os_guarded(submit, leave, &mine); /* the task's body may end this thread */
     leave(&mine);
     return mine.status;
 }
 
-int rota__execute_and_leave(rota_executor *ex, rota_task *task)
-{
-    return execute_and_leave(ex, task, NULL);
-}
-
-int rota__execute_as_guest(rota_executor *ex, rota_task *task)
-{
-    rota__be_guest(ex);
-    return execute_and_leave(ex, task, NULL);
-}
-
-int rota__execute_into(rota_executor *ex, rota_future *future, rota__action_queue *more)
-{
-    rota__be_guest(ex);
-    return execute_and_leave(ex, &future->task, more);
-}
-
 /* -- A future ------------------------------------------------------------- */
 
-int rota__submitted(rota_future *future, int status, rota_future **out)
+int rota__finish_submit(rota_future *future, int status, rota_future **out)
 {
     if (status == ROTA_OK) {
         if (out != NULL)
@@ -103,7 +86,7 @@ int rota_submit_call(rota_executor *ex, const rota_call *call, rota_future **out
     rota_future *future = rota__future_new(call, out != NULL, sizeof *future);
     if (future == NULL)
         return ROTA_ENOMEM;
-    return rota__submitted(future, rota__give(ex, &future->task), out);
+    return rota__finish_submit(future, rota__submit(ex, &future->task, ROTA__AT_ONCE), out);
 }
 
 int rota_submit(rota_executor *ex, rota_fn *fn, void *arg, rota_future **out)
@@ -115,5 +98,5 @@ int rota_execute_task(rota_executor *ex, rota_task *task)
 {
     if (ex == NULL || task == NULL)
         return ROTA_EINVAL;
-    return rota__give(ex, task);
+    return rota__submit(ex, task, ROTA__AT_ONCE);
 }

@@ -199,7 +199,7 @@ static void begin_span(rota__turn *now, rota__span *span)
                          .name = now->task->call.name,
                          .future = now->task->kind == ROTA__TASK_FUTURE ? now->task : NULL,
                          .stamp = rota__task_stamp(now->task),
-                         .follows = !now->has_hooks && now->executor->kind->has_queue};
+                         .follows = !now->has_hooks && now->executor->ops->has_queue};
     span->tracer = tracer;
     now->span = span;
     tracer->begin(span, &task);

@@ -41,19 +41,19 @@ int rota_forkjoin_stats_get(rota_executor *ex, rota_forkjoin_stats *stats)
     return ROTA_OK;
 }
 
-void rota__fj_look(rota_executor *ex, rota__look *look)
+void rota__fj_snapshot(rota_executor *ex, rota__snapshot *snapshot)
 {
     rota__fj_pool *pool = rota__fj_pool_of(ex);
     rota_forkjoin_stats stats;
 
     fill(pool, &stats);
-    look->threads = stats.threads;
-    look->active = stats.active;
-    look->queued = stats.queued + stats.submissions;
-    look->stolen = stats.steals;
+    snapshot->threads = stats.threads;
+    snapshot->active = stats.active;
+    snapshot->queued = stats.queued + stats.submissions;
+    snapshot->stolen = stats.steals;
     rota__mutex_lock(&pool->lock);
     if (pool->tasks.first != NULL)
-        rota__look_at_oldest(look, pool->tasks.first);
+        rota__snapshot_oldest(snapshot, pool->tasks.first);
     rota__mutex_unlock(&pool->lock);
 }
 

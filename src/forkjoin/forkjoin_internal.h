@@ -345,7 +345,7 @@ int rota__fj_await_quiet(rota__fj_pool *pool, rota_ns deadline); /* without: unt
 
 /* As an executor's kind has them. */
 rota_executor_state rota__fj_state_of(const rota_executor *ex);
-void rota__fj_look(rota_executor *ex, rota__look *look);
+void rota__fj_snapshot(rota_executor *ex, rota__snapshot *snapshot);
 int rota__fj_describe(const rota_executor *ex, char *line, size_t size);
 
 /* With the lock held, which it leaves, after something that may have ended all work. */

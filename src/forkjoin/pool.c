@@ -103,12 +103,13 @@ static int take_back(rota__fj_pool *pool, rota_task *task, int status)
     return removed ? status : ROTA_OK;
 }
 
-static int fj_execute(rota_executor *ex, rota_task *task)
+static int fj_submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
     rota__fj_pool *pool = rota__fj_pool_of(ex);
     rota__fj_worker *worker = rota__fj_me();
     int status;
 
+    (void)due;
     if (!rota__fj_is_here(pool))
         return ROTA_EREJECTED;
     if (worker != NULL && worker->pool == pool)
@@ -147,10 +148,11 @@ int rota__fj_submit(rota__fj_pool *pool, rota_fj *task)
 
 /* -- Shutdown ------------------------------------------------------------- */
 
-static int fj_shutdown(rota_executor *ex)
+static int fj_shutdown(rota_executor *ex, size_t *dropped)
 {
     rota__fj_pool *pool = rota__fj_pool_of(ex);
 
+    *dropped = 0;
     if (pool->is_common)
         return ROTA_ENOTSUP; /* FJ-06 */
     if (!rota__fj_is_here(pool))
@@ -226,7 +228,7 @@ static int fj_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *c
         pool->guests--;
         rota__fj_settle(pool);
     }
-    return rota__hand_over(&none, drained, count); /* FJ-24: nothing */
+    return rota__export_tasks(&none, drained, count); /* FJ-24: nothing */
 }
 
 static int fj_await_termination(rota_executor *ex, rota_ns timeout)
@@ -270,25 +272,26 @@ static void fj_free(rota_executor *ex)
 
     if (!rota__fj_is_here(pool))
         return;
-    rota__executor_leave(ex);
+    rota__executor_unregister(ex);
     rota__crew_join_ended(pool); /* with the lock: who ended the pool has left that, too */
     free_memory(pool);
 }
 
-static const rota__executor_kind forkjoin_kind = {
-    .execute = fj_execute,
+static const rota__executor_ops forkjoin_ops = {
+    .family = "forkjoin",
+    .submit = fj_submit,
     .shutdown = fj_shutdown,
     .shutdown_now = fj_shutdown_now,
     .await_termination = fj_await_termination,
     .state_of = rota__fj_state_of,
     .describe = rota__fj_describe,
-    .look = rota__fj_look,
+    .snapshot = rota__fj_snapshot,
     .free = fj_free,
 };
 
 rota__fj_pool *rota__as_forkjoin(rota_executor *ex)
 {
-    return ex->kind == &forkjoin_kind ? rota__fj_pool_of(ex) : NULL;
+    return ex->ops == &forkjoin_ops ? rota__fj_pool_of(ex) : NULL;
 }
 
 /* No other thread can hold any of it. Those that were joined are counted for a moment longer. */
@@ -376,7 +379,7 @@ int rota__fj_pool_new(const rota_forkjoin_options *options, bool is_common, rota
         rota__free(pool, sizeof *pool);
         return status;
     }
-    rota__executor_enter(&pool->executor, &forkjoin_kind, is_common ? "common" : "forkjoin");
+    rota__executor_register(&pool->executor, &forkjoin_ops, is_common ? "common" : "forkjoin");
     *out = pool;
     return ROTA_OK;
 }

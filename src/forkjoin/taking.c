@@ -118,7 +118,7 @@ int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained)
         return status;
     begin(pool);
     take_all(pool, &taken);
-    status = rota__hand_over(&taken, drained, &count);
+    status = rota__export_tasks(&taken, drained, &count);
     if (status != ROTA_OK)
         give_all_back(pool, &taken);
     end(pool);

@@ -112,7 +112,7 @@ static void add_up(uint32_t executor, rota__summed *sum)
     }
 }
 
-static void fill(rota_executor *ex, const rota__look *look, rota_figures *figures)
+static void fill(rota_executor *ex, const rota__snapshot *seen, rota_figures *figures)
 {
     rota__summed all = {0};
 
@@ -120,31 +120,31 @@ static void fill(rota_executor *ex, const rota__look *look, rota_figures *figure
     add_up(ex->number, &all);
     rota__mutex_unlock(&rota__process_lock);
     *figures = (rota_figures){.state = rota_executor_state_of(ex),
-                              .threads = look->threads,
-                              .active = look->active,
-                              .queued = look->queued,
-                              .submitted = look->submitted,
-                              .completed = look->completed,
-                              .rejected = look->rejected,
-                              .stolen = look->stolen,
-                              .oldest = rota__age(look->oldest),
+                              .threads = seen->threads,
+                              .active = seen->active,
+                              .queued = seen->queued,
+                              .submitted = seen->submitted,
+                              .completed = seen->completed,
+                              .rejected = seen->rejected,
+                              .stolen = seen->stolen,
+                              .oldest = rota__age(seen->oldest),
                               .failed = all.failed,
                               .waiting = all.waiting,
                               .running = all.running};
-    if (look->completed == 0 && look->submitted == 0) { /* a fork/join pool does not count */
+    if (seen->completed == 0 && seen->submitted == 0) { /* a fork/join pool does not count */
         figures->completed = all.completed;
-        figures->submitted = all.completed + look->queued + look->active;
+        figures->submitted = all.completed + seen->queued + seen->active;
     }
 }
 
 int rota_figures_get(rota_executor *ex, rota_figures *figures)
 {
-    rota__look look = {0};
+    rota__snapshot seen = {0};
 
     if (ex == NULL || figures == NULL)
         return ROTA_EINVAL;
-    if (ex->kind->look != NULL && ex->generation == rota__generation_now())
-        ex->kind->look(ex, &look);
-    fill(ex, &look, figures);
+    if (ex->generation == rota__generation_now())
+        ex->ops->snapshot(ex, &seen);
+    fill(ex, &seen, figures);
     return ROTA_OK;
 }

@@ -131,7 +131,7 @@ static rota__cell *find_cell_of_none(rota__record *record, bool may_be_recorded)
     rota__cell *cell = record->cells;
 
     while (cell != NULL
-           && (rota__executor_numbered(cell->executor) != NULL
+           && (rota__executor_by_number(cell->executor) != NULL
                || (!may_be_recorded && is_recorded(cell))))
         cell = cell->next;
     return cell;
@@ -446,7 +446,7 @@ bool rota_is_observing(void)
 
 void rota__executor_called(uint32_t number, char *name)
 {
-    const rota_executor *ex = rota__executor_numbered(number);
+    const rota_executor *ex = rota__executor_by_number(number);
 
     if (ex != NULL) {
         memcpy(name, ex->name, ROTA_NAME_SIZE);

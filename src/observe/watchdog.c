@@ -110,22 +110,20 @@ static void look_at_tasks(const watchdog *self)
 static bool look_at_queue(rota_executor *ex, void *arg)
 {
     const watchdog *self = arg;
-    rota__look look = {0};
+    rota__snapshot seen = {0};
     rota_ns age;
     found one = {.alarm = {.kind = ROTA_ALARM_QUEUE}};
 
-    if (ex->kind->look == NULL)
-        return true;
-    ex->kind->look(ex, &look);
-    age = rota__age(look.oldest);
+    ex->ops->snapshot(ex, &seen);
+    age = rota__age(seen.oldest);
     if (age < self->options.oldest_queued)
-        ex->is_told = false;
-    if (age < self->options.oldest_queued || ex->is_told)
+        ex->observer_word = false;
+    if (age < self->options.oldest_queued || ex->observer_word)
         return true; /* watchdog.L2 */
-    ex->is_told = true;
+    ex->observer_word = true;
     one.alarm.since = rota__now() - age;
     rota_executor_name(ex, one.executor, sizeof one.executor);
-    memcpy(one.task, look.oldest_name, sizeof one.task);
+    memcpy(one.task, seen.oldest_name, sizeof one.task);
     tell(self, &one);
     return true;
 }
@@ -231,7 +229,7 @@ static void look(watchdog *self)
 static bool forget_told(rota_executor *ex, void *arg)
 {
     (void)arg;
-    ex->is_told = false;
+    ex->observer_word = false;
     return true;
 }
 

@@ -61,24 +61,24 @@ int rota_pool_stats_get(rota_executor *ex, rota_pool_stats *stats)
     return ROTA_OK;
 }
 
-static void look_at_first(void *element, void *look)
+static void see_oldest(void *element, void *snapshot)
 {
-    rota__look_at_oldest(look, element);
+    rota__snapshot_oldest(snapshot, element);
 }
 
-void rota__pool_look(rota_executor *ex, rota__look *look)
+void rota__pool_snapshot(rota_executor *ex, rota__snapshot *snapshot)
 {
     rota__pool *pool = rota__pool_of(ex);
     rota_pool_stats stats;
 
     fill(pool, &stats);
-    look->threads = stats.threads;
-    look->active = stats.active;
-    look->queued = stats.queued;
-    look->submitted = stats.submitted;
-    look->completed = stats.completed;
-    look->rejected = stats.rejected;
-    pool->queue->kind->peek(pool->queue, ROTA__FRONT, look_at_first, look);
+    snapshot->threads = stats.threads;
+    snapshot->active = stats.active;
+    snapshot->queued = stats.queued;
+    snapshot->submitted = stats.submitted;
+    snapshot->completed = stats.completed;
+    snapshot->rejected = stats.rejected;
+    pool->queue->kind->peek(pool->queue, ROTA__FRONT, see_oldest, snapshot);
 }
 
 int rota__pool_describe(const rota_executor *ex, char *line, size_t size)
@@ -92,7 +92,6 @@ int rota__pool_describe(const rota_executor *ex, char *line, size_t size)
     fill(pool, &stats);
     return snprintf(
         line, size, "%s: %s, %u threads of %u to %u, %u active, %zu queued, %llu completed",
-        pool->rules != NULL ? pool->rules->name : "pool", states[rota_executor_state_of(ex)],
-        stats.threads, stats.core_threads, stats.max_threads, stats.active, stats.queued,
-        (unsigned long long)stats.completed);
+        pool->ops->name, states[rota_executor_state_of(ex)], stats.threads, stats.core_threads,
+        stats.max_threads, stats.active, stats.queued, (unsigned long long)stats.completed);
 }

@@ -9,7 +9,7 @@ bool rota__pool_take_back(rota__pool *pool, rota_task *task)
 {
     if (!pool->queue->kind->remove(pool->queue, task, ROTA__FRONT))
         return false;
-    rota__pool_let_go(pool, task);
+    rota__pool_detach(pool, task);
     return true;
 }
 
@@ -27,7 +27,7 @@ static void count_out(rota__pool *pool)
 int rota__pool_look_again(rota__pool *pool, rota_task *task)
 {
     uint32_t ctl = rota__ctl_load(&pool->ctl);
-    int status = ROTA_EREJECTED;
+    int status = ROTA__ASK_HANDLER;
 
     if (ROTA__LIKELY(rota__ctl_state(ctl) == ROTA_RUNNING && rota__ctl_workers(ctl) > 0))
         return ROTA_OK;
@@ -35,6 +35,8 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
         status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
         if (status == ROTA_OK || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
             return ROTA_OK;
+        if (status == ROTA_EREJECTED) /* the pool has been shut down meanwhile */
+            status = ROTA__ASK_HANDLER;
     }
     if (rota__pool_take_back(pool, task))
         count_out(pool);
@@ -44,13 +46,12 @@ int rota__pool_look_again(rota__pool *pool, rota_task *task)
     return status;
 }
 
-int rota__pool_accept(rota__pool *pool, rota_task *task)
+static int pool_accept(rota__pool *pool, rota_task *task, rota_ns due)
 {
     uint32_t ctl = rota__ctl_load(&pool->ctl);
     int status;
 
-    if (ROTA__UNLIKELY(pool->rules != NULL))
-        return pool->rules->accept(pool, task);
+    (void)due;
     if (rota__ctl_workers(ctl) < rota__load_relaxed(&pool->core)) {
         status = rota__worker_add(pool, task, ROTA__TO_CORE);
         if (status == ROTA_OK)
@@ -68,12 +69,14 @@ int rota__pool_accept(rota__pool *pool, rota_task *task)
         rota__trace_full(&pool->executor);
     }
     status = rota__worker_add(pool, task, ROTA__TO_MAX);
-    if (status == ROTA_OK || status == ROTA_EREJECTED)
-        return status;
+    if (status == ROTA_OK)
+        return ROTA_OK;
+    if (status == ROTA_EREJECTED)
+        return ROTA__ASK_HANDLER;
     rota__pool_rescue(pool, false); /* pool.P8 */
     if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
         return status;
-    return ROTA_EREJECTED; /* those that there are have enough to do: POOL-28 */
+    return ROTA__ASK_HANDLER; /* the workers that exist are busy: POOL-28 */
 }
 
 ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
@@ -81,8 +84,6 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
     rota_reject *on_reject;
     void *ctx;
 
-    if (pool->rules != NULL && rota__ctl_state(rota__ctl_load(&pool->ctl)) == ROTA_RUNNING)
-        return ROTA_EREJECTED; /* by a hook of its own, not for want of room */
     rota__trace_reject(&pool->executor);
     rota__mutex_lock(&pool->lock);
     pool->rejected++;
@@ -92,15 +93,15 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
     return on_reject(&pool->executor, task, ctx); /* pool.P5 */
 }
 
-static int pool_execute(rota_executor *ex, rota_task *task)
+static int pool_submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
     rota__pool *pool = rota__pool_of(ex);
     int status;
 
     if (ROTA__UNLIKELY(!rota__pool_is_here(pool)))
         return ROTA_EREJECTED;
-    status = rota__pool_accept(pool, task);
-    return ROTA__LIKELY(status != ROTA_EREJECTED) ? status : rota__pool_reject(pool, task);
+    status = pool_accept(pool, task, due);
+    return ROTA__LIKELY(status != ROTA__ASK_HANDLER) ? status : rota__pool_reject(pool, task);
 }
 
 /* -- The queue ------------------------------------------------------------ */
@@ -156,7 +157,7 @@ void rota__pool_take_if(rota__pool *pool, rota__predicate *which, void *ctx, rot
     pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
     /* cancel_listener.L1a: the tasks may outlast the pool. */
     for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
-        rota__pool_let_go(pool, task);
+        rota__pool_detach(pool, task);
     rota__chain_join(chain, &taken);
 }
 
@@ -193,7 +194,7 @@ size_t rota_pool_purge(rota_executor *ex)
 
 /* -- Beginning and end ---------------------------------------------------- */
 
-static rota_executor_state pool_state_of(const rota_executor *ex)
+rota_executor_state rota__pool_state_of(const rota_executor *ex)
 {
     const rota__pool *pool = ROTA__CONST_CONTAINER(ex, rota__pool, executor);
 
@@ -202,35 +203,81 @@ static rota_executor_state pool_state_of(const rota_executor *ex)
     return rota__ctl_state(rota__ctl_load(&pool->ctl));
 }
 
+void rota__pool_destroy(rota__pool *pool)
+{
+    size_t count;
+
+    rota__pool_join_ended(
+        pool); /* takes the lock: the thread that ended the pool has released it */
+    rota__export_tasks(&pool->drained, NULL, &count);
+    rota_queue_free(pool->queue);
+    rota__thread_plan_unref(pool->plan);
+}
+
 static void pool_free(rota_executor *ex)
 {
     rota__pool *pool = rota__pool_of(ex);
-    size_t count;
 
     if (!rota__pool_is_here(pool))
         return;
-    rota__executor_leave(ex); /* exec.E4a */
-    if (pool->rules != NULL)  /* cancel_listener.L3a: before the queue goes */
-        pool->rules->close(pool);
-    rota__pool_join_ended(pool); /* with the lock: who ended the pool has left that, too */
-    rota__hand_over(&pool->drained, NULL, &count);
-    rota_queue_free(pool->queue);
-    rota__thread_plan_unref(pool->plan);
-    if (pool->rules != NULL)
-        pool->rules->free(pool);
-    else
-        rota__free(pool, sizeof *pool);
+    rota__executor_unregister(ex); /* exec.E4a */
+    rota__pool_destroy(pool);
+    rota__free(pool, sizeof *pool);
 }
 
-static const rota__executor_kind pool_kind = {
+static uint32_t pool_limit(const rota__pool *pool)
+{
+    return rota__load_relaxed(&pool->max);
+}
+
+static bool pool_run(rota__pool *pool, rota_future *future)
+{
+    (void)pool;
+    rota__future_run(future);
+    return false;
+}
+
+static bool pool_requeue(rota__pool *pool, rota_future *future)
+{
+    (void)pool;
+    (void)future;
+    return false; /* GCOVR_EXCL_LINE: no task of a plain pool runs again */
+}
+
+static void pool_detach(rota__pool *pool, rota_future *future)
+{
+    (void)pool;
+    (void)future;
+}
+
+static size_t pool_drop_on_shutdown(rota__pool *pool)
+{
+    (void)pool;
+    return 0; /* queued tasks still run */
+}
+
+static const rota__pool_ops pool_ops = {
+    .name = "pool",
+    .accept = pool_accept,
+    .limit = pool_limit,
+    .run = pool_run,
+    .requeue = pool_requeue,
+    .detach = pool_detach,
+    .drop_on_shutdown = pool_drop_on_shutdown,
+};
+
+const char rota__pool_family[] = "pool";
+
+static const rota__executor_ops pool_executor_ops = {
+    .family = rota__pool_family,
     .has_queue = true,
-    .execute = pool_execute,
+    .submit = pool_submit,
     .shutdown = rota__pool_shutdown,
     .shutdown_now = rota__pool_shutdown_now,
     .await_termination = rota__pool_await_termination,
-    .state_of = pool_state_of,
+    .state_of = rota__pool_state_of,
     .describe = rota__pool_describe,
-    .look = rota__pool_look,
+    .snapshot = rota__pool_snapshot,
     .free = pool_free,
 };
 
@@ -239,14 +286,10 @@ void rota__pool_fix(rota_executor *ex)
     rota__pool_of(ex)->is_fixed = true;
 }
 
-bool rota__is_pool(const rota_executor *ex)
-{
-    return ex->kind == &pool_kind;
-}
-
 rota__pool *rota__as_pool(rota_executor *ex)
 {
-    if (ex == NULL || !rota__is_pool(ex) || !rota__pool_is_here(rota__pool_of(ex)))
+    if (ex == NULL || ex->ops->family != rota__pool_family
+        || !rota__pool_is_here(rota__pool_of(ex)))
         return NULL;
     return rota__pool_of(ex);
 }
@@ -259,14 +302,14 @@ static bool are_possible(const rota_pool_options *options)
            && options->keep_alive >= 0;
 }
 
-static void init(rota__pool *pool, const rota_pool_options *options, rota__thread_plan *plan,
-                 rota_queue *queue)
+static void init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
+                 rota__thread_plan *plan, rota_queue *queue)
 {
     unsigned core = options->core_threads;
     rota_ns keep_alive = options->keep_alive;
 
     *pool = (rota__pool){
-        .executor = {.kind = &pool_kind},
+        .ops = ops,
         .generation = rota__generation_now(),
         .hooks = options->hooks,
         .queue = queue,
@@ -286,8 +329,8 @@ static void init(rota__pool *pool, const rota_pool_options *options, rota__threa
     rota__lobby_init(&pool->waiters);
 }
 
-int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
-                    const rota__pool_rules *rules)
+int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
+                    const rota__executor_ops *executor_ops, const char *what)
 {
     rota_queue *queue = options->queue;
     rota__thread_plan *plan;
@@ -304,9 +347,8 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
         rota__thread_plan_unref(plan);
         return status;
     }
-    init(pool, options, plan, queue);
-    pool->rules = rules;
-    rota__executor_enter(&pool->executor, &pool_kind, rules != NULL ? "scheduled" : "pool");
+    init(pool, options, ops, plan, queue);
+    rota__executor_register(&pool->executor, executor_ops, what);
     return ROTA_OK;
 }
 
@@ -320,7 +362,7 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out)
     pool = rota__alloc(sizeof *pool);
     if (pool == NULL)
         return ROTA_ENOMEM;
-    status = rota__pool_init(pool, options, NULL);
+    status = rota__pool_init(pool, options, &pool_ops, &pool_executor_ops, "pool");
     if (status != ROTA_OK) {
         rota__free(pool, sizeof *pool);
         return status;

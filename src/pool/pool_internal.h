@@ -47,6 +47,7 @@
 #include "pool/ctl.h"
 #include "queue/queue_internal.h"
 
+#include <limits.h>
 #include <rota/pool.h>
 
 typedef struct rota__pool rota__pool;
@@ -72,23 +73,26 @@ typedef struct rota__worker {
     bool is_torn;                  /* its own: something ended the thread */
 } rota__worker;
 
-/* What a pool of another kind does differently. The queue comes with it. */
-typedef struct rota__pool_rules {
-    const char *name;
-    bool precise;                                     /* its workers wait for times */
-    int (*accept)(rota__pool *pool, rota_task *task); /* ROTA_EREJECTED: the handler's turn */
-    /* Runs a future's task, or cancels it. True: it is to run again, after this turn. */
+#define ROTA__ASK_HANDLER INT_MIN /* accept's own status: the rejection handler decides */
+
+/* One table per kind of pool. No member is NULL. */
+typedef struct rota__pool_ops {
+    const char *name;    /* in rota_executor_describe */
+    bool precise_timers; /* its workers wait for times */
+    /* ROTA__ASK_HANDLER if there is no room for the task, or the pool is shut down. Every other status
+       is the submitter's. `due` is as for rota__submit. */
+    int (*accept)(rota__pool *pool, rota_task *task, rota_ns due);
+    uint32_t (*limit)(const rota__pool *pool); /* how many workers there may be */
+    /* Runs a future's task, or cancels it. True: the task runs again, after its hooks. */
     bool (*run)(rota__pool *pool, rota_future *future);
-    bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it is not, after all */
-    void (*let_go)(rota__pool *pool, rota_future *future);  /* taken out, and will not come back */
-    void (*on_shutdown)(rota__pool *pool);
-    void (*close)(rota__pool *pool); /* ended: returns when nobody is inside any more */
-    void (*free)(rota__pool *pool);  /* after that, with an empty queue that is gone */
-} rota__pool_rules;
+    bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it does not run again */
+    void (*detach)(rota__pool *pool, rota_future *future);  /* it has left the pool for good */
+    size_t (*drop_on_shutdown)(rota__pool *pool);           /* returns how many it has discarded */
+} rota__pool_ops;
 
 struct rota__pool {
-    rota_executor executor;        /* first */
-    const rota__pool_rules *rules; /* NULL: a plain pool */
+    rota_executor executor; /* first */
+    const rota__pool_ops *ops;
     rota__ctl ctl;
     uint32_t generation; /* pool.P6 */
     rota_queue *queue;
@@ -134,21 +138,26 @@ static inline rota__pool *rota__pool_of(rota_executor *ex)
     return ROTA__CONTAINER(ex, rota__pool, executor);
 }
 
-bool rota__is_pool(const rota_executor *ex);
+extern const char rota__pool_family[]; /* of executors that begin with a rota__pool */
+
 rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or pool.P6 */
 void rota__pool_fix(rota_executor *ex);       /* before anybody else has it */
 
 /* -- pool.c --------------------------------------------------------------- */
 
-/* A pool in memory of the caller's. Ownership of the queue passes with ROTA_OK. */
-int rota__pool_init(rota__pool *pool, const rota_pool_options *options,
-                    const rota__pool_rules *rules);
+/* Initialises a pool in memory of the caller's. With ROTA_OK it owns the queue, and observers see it
+   under a name that begins with `what`. */
+int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
+                    const rota__executor_ops *executor_ops, const char *what);
 
-/* What the handler says to a task that was not accepted. */
+/* Frees what a pool owns, after rota__executor_unregister, but not its memory. */
+void rota__pool_destroy(rota__pool *pool);
+
+/* Calls the rejection handler for a task that was not accepted, and returns its status. */
 int rota__pool_reject(rota__pool *pool, rota_task *task);
 
-/* Steps 1 to 3 of taking a task; ROTA_EREJECTED: the handler's turn. */
-int rota__pool_accept(rota__pool *pool, rota_task *task);
+rota_executor_state rota__pool_state_of(const rota_executor *ex);
+
 int rota__pool_look_again(rota__pool *pool, rota_task *task); /* pool.P2: it is in the queue */
 
 /* True: it was queued and is not any more. */
@@ -161,10 +170,10 @@ void rota__pool_take_if(rota__pool *pool, rota__predicate *which, void *ctx, rot
 size_t rota__pool_drop(rota__pool *pool, rota__chain *chain);
 
 /* One that was taken out does not come back: before it goes to anybody else. */
-static inline void rota__pool_let_go(rota__pool *pool, rota_task *task)
+static inline void rota__pool_detach(rota__pool *pool, rota_task *task)
 {
-    if (pool->rules != NULL && task->kind == ROTA__TASK_FUTURE)
-        pool->rules->let_go(pool, rota__future_of(task));
+    if (task->kind == ROTA__TASK_FUTURE)
+        pool->ops->detach(pool, rota__future_of(task));
 }
 
 /* So many tasks were, unrun: the pool may end now. */
@@ -203,7 +212,7 @@ void rota__pool_run_for_caller(rota__pool *pool, rota_task *task);
 /* -- shutdown.c ----------------------------------------------------------- */
 
 void rota__pool_try_terminate(rota__pool *pool);
-int rota__pool_shutdown(rota_executor *ex);
+int rota__pool_shutdown(rota_executor *ex, size_t *dropped);
 int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count);
 int rota__pool_await_termination(rota_executor *ex, rota_ns timeout);
 
@@ -242,7 +251,7 @@ static inline bool rota__worker_is_busy(const rota__worker *worker)
     return rota__counts_running(rota__load_relaxed(&worker->counts)) != 0;
 }
 
-void rota__pool_look(rota_executor *ex, rota__look *look);
+void rota__pool_snapshot(rota_executor *ex, rota__snapshot *snapshot);
 int rota__pool_describe(const rota_executor *ex, char *line, size_t size);
 
 #endif

@@ -31,6 +31,11 @@ int rota_reject_discard(rota_executor *ex, rota_task *task, void *ctx)
     return ROTA_OK;
 }
 
+static int submitters_status(int status)
+{
+    return status != ROTA__ASK_HANDLER ? status : ROTA_EREJECTED;
+}
+
 int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
 {
     rota__pool *pool = rota__as_pool(ex);
@@ -47,15 +52,15 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
             return ROTA_EREJECTED;
         bool found = pool->queue->kind->take(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
         if (found) {
-            rota__pool_let_go(pool, oldest);
+            rota__pool_detach(pool, oldest);
             rota_task_discard(oldest);
             rota__pool_took_out(pool, 1);
         }
-        status = rota__pool_accept(pool, task);
+        status = pool->ops->accept(pool, task, ROTA__AT_ONCE);
         if (!found)
             break; /* a hand-off queue has no oldest: REJ-06 */
-    } while (status == ROTA_EREJECTED);
-    return status;
+    } while (status == ROTA__ASK_HANDLER);
+    return submitters_status(status);
 }
 
 /* -- Back-pressure -------------------------------------------------------- */
@@ -95,18 +100,18 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         return ROTA_EINVAL;
     if (pool == NULL || rota_is_shutdown(ex))
         return ROTA_EREJECTED;
-    if (rota__is_inside(ex)) { /* it would wait for itself: REJ-11 */
-        rota__pool_run_task(pool, own_worker(pool), task);
-        return ROTA_OK;
-    }
     do {
         uint32_t epoch = rota__queue_producer_epoch(pool->queue); /* before it looks: pool.P7 */
-        status = rota__pool_accept(pool, task);
-        if (status != ROTA_EREJECTED || rota_is_shutdown(ex))
-            return status;
+        status = pool->ops->accept(pool, task, ROTA__AT_ONCE);
+        if (status != ROTA__ASK_HANDLER || rota_is_shutdown(ex))
+            return submitters_status(status);
+        if (rota__is_inside(ex)) { /* it would wait for itself: REJ-11 */
+            rota__pool_run_task(pool, own_worker(pool), task);
+            return ROTA_OK;
+        }
         status = rota__queue_insert_in_epoch(pool->queue, task, epoch, patience(pool));
         if (status == ROTA_OK)
-            return rota__pool_look_again(pool, task);
+            return submitters_status(rota__pool_look_again(pool, task));
     } while (status == ROTA_EAGAIN /* aborted: there may be a thread to add, or no pool */
              || status == ROTA_ETIMEDOUT);
     return status;

@@ -91,15 +91,15 @@ int rota__pool_await_termination(rota_executor *ex, rota_ns timeout)
 
 /* -- Shutdown ------------------------------------------------------------- */
 
-int rota__pool_shutdown(rota_executor *ex)
+int rota__pool_shutdown(rota_executor *ex, size_t *dropped)
 {
     rota__pool *pool = rota__pool_of(ex);
 
+    *dropped = 0;
     if (rota_is_shutdown(ex) || !rota__ctl_advance(&pool->ctl, ROTA_SHUTDOWN))
         return ROTA_OK;
     rota__queue_abort_producers(pool->queue);
-    if (pool->rules != NULL)
-        pool->rules->on_shutdown(pool);
+    *dropped = pool->ops->drop_on_shutdown(pool);
     rota__pool_wake_idle(pool, true);
     rota__pool_rescue(pool, false); /* what is queued still runs, also if its worker is gone */
     return ROTA_OK;
@@ -130,7 +130,7 @@ static void drain_queue(rota__pool *pool, rota__chain *drained)
     void *task;
 
     while (pool->queue->kind->take(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK) {
-        rota__pool_let_go(pool, task);
+        rota__pool_detach(pool, task);
         rota__chain_append(drained, task);
     }
     rota__pool_take_if(pool, is_any, NULL, drained);
@@ -154,13 +154,13 @@ int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *
     int status;
 
     if (!rota__pool_is_here(pool))
-        return rota__hand_over(&chain, drained, count);
+        return rota__export_tasks(&chain, drained, count);
     if (rota__ctl_advance(&pool->ctl, ROTA_STOP)) {
         rota__queue_abort_producers(pool->queue);
         stop_workers(pool);
     }
     drain_queue(pool, &chain);
-    status = rota__hand_over(&chain, drained, count);
+    status = rota__export_tasks(&chain, drained, count);
     if (status != ROTA_OK)
         keep(pool, &chain);
     rota__pool_try_terminate(pool);

@@ -27,11 +27,11 @@ static void count(pool_turn *now, uint64_t change)
     }
 }
 
-static void run_by_rules(rota__turn *turn, rota_future *future)
+static void run_by_kind(rota__turn *turn, rota_future *future)
 {
     pool_turn *now = ROTA__CONTAINER(turn, pool_turn, turn);
 
-    now->comes_again = now->pool->rules->run(now->pool, future);
+    now->comes_again = now->pool->ops->run(now->pool, future);
 }
 
 static void ended(rota__turn *turn)
@@ -40,9 +40,9 @@ static void ended(rota__turn *turn)
     rota__pool *pool = now->pool;
 
     count(now, ROTA__ONE_COMPLETED - ROTA__ONE_RUNNING);
-    if (now->comes_again && pool->rules->requeue(pool, rota__future_of(turn->task)))
+    if (now->comes_again && pool->ops->requeue(pool, rota__future_of(turn->task)))
         return; /* it is not ours any more */
-    rota__pool_let_go(pool, turn->task);
+    rota__pool_detach(pool, turn->task);
     rota__task_release(turn->task);
 }
 
@@ -51,7 +51,7 @@ static pool_turn turn_of(rota__pool *pool, rota__worker *worker, rota_task *task
     return (pool_turn){.turn = {.executor = &pool->executor,
                                 .hooks = &pool->hooks,
                                 .task = task,
-                                .run = pool->rules != NULL ? run_by_rules : NULL,
+                                .run = run_by_kind,
                                 .ended = ended},
                        .pool = pool,
                        .worker = worker};

@@ -212,7 +212,7 @@ static void present(rota__worker *worker)
     self->helper = pool->strict_wait ? NULL : &worker->helper;
     if (worker->plan->threads.interrupt_signal != 0)
         self->signalled = &worker->thread;
-    if (pool->rules != NULL && pool->rules->precise)
+    if (pool->ops->precise_timers)
         rota__os_precise_timers();
     rota__mutex_lock(&pool->lock);
     worker->self = self;
@@ -235,16 +235,9 @@ static void worker_main(void *arg)
     rota__inside_leave(&inside);
 }
 
-/* Others than plain pools have no more than their core threads, or one: SCHED-18, SCHED-19. */
 static uint32_t most_workers(const rota__pool *pool, rota__bound bound)
 {
-    uint32_t core = rota__load_relaxed(&pool->core);
-
-    if (bound == ROTA__TO_CORE)
-        return core;
-    if (pool->rules != NULL)
-        return core > 0 ? core : 1;
-    return rota__load_relaxed(&pool->max);
+    return bound == ROTA__TO_CORE ? rota__load_relaxed(&pool->core) : pool->ops->limit(pool);
 }
 
 /* ctl.C1, POOL-26 */

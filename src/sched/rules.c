@@ -85,6 +85,8 @@ static int not_queued(rota__pool *pool, rota_task *task, int status)
 {
     if (task->kind == ROTA__TASK_FUTURE)
         rota__future_clear_listener(rota__future_of(task));
+    if (status == ROTA_EREJECTED)
+        return ROTA__ASK_HANDLER; /* the pool is shut down */
     if (status != ROTA_ECANCELED)
         return status;
     rota__task_release(task);
@@ -106,13 +108,14 @@ static bool take_back(rota__pool *pool, rota_task *task)
     return chain.count > 0;
 }
 
-int rota__sched_admit(rota__sched *sched, rota_task *task)
+/* Queues a task whose due time is set. */
+static int enqueue(rota__sched *sched, rota_task *task)
 {
     rota__pool *pool = &sched->pool;
     int status;
 
     if (state_of(pool) != ROTA_RUNNING)
-        return ROTA_EREJECTED;
+        return ROTA__ASK_HANDLER;
     status = sched->decorate != NULL ? sched->decorate(task, sched->decorate_ctx) : ROTA_OK;
     if (status != ROTA_OK)
         return status;
@@ -130,29 +133,36 @@ int rota__sched_admit(rota__sched *sched, rota_task *task)
     return status;                  /* SCHED-35 */
 }
 
-/* One that is refused is due when it was: OWN-05. */
-static int accept_future_now(rota__sched *sched, rota_future *future)
+/* A task that comes from another executor and is refused keeps its due time: OWN-05. */
+static int enqueue_future(rota__sched *sched, rota_future *future, rota_ns due)
 {
     rota_ns before = rota__load_relaxed(&future->time);
     int status;
 
-    rota__store_relaxed(&future->time, rota__now());
+    rota__store_relaxed(&future->time, due != ROTA__AT_ONCE ? due : rota__now());
     if (future->task.periodic)
         rota__periodic_of(future)->is_repeat = false; /* in this pool */
-    status = rota__sched_admit(sched, &future->task);
-    if (status != ROTA_OK)
-        rota__store_relaxed(&future->time, before); /* nobody has it but the caller */
+    status = enqueue(sched, &future->task);
+    if (status != ROTA_OK && due == ROTA__AT_ONCE)
+        rota__store_relaxed(&future->time, before); /* the caller is its only owner */
     return status;
 }
 
-/* rota_execute and rota_submit: now. */
-static int accept_now(rota__pool *pool, rota_task *task)
+int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due)
 {
     rota__sched *sched = rota__sched_of(pool);
 
     if (task->kind == ROTA__TASK_FUTURE)
-        return accept_future_now(sched, rota__future_of(task));
-    return rota__sched_admit(sched, task);
+        return enqueue_future(sched, rota__future_of(task), due);
+    return enqueue(sched, task);
+}
+
+/* SCHED-18, SCHED-19 */
+static uint32_t limit(const rota__pool *pool)
+{
+    uint32_t core = rota__load_relaxed(&pool->core);
+
+    return core > 0 ? core : 1;
 }
 
 /* -- Running -------------------------------------------------------------- */
@@ -211,7 +221,7 @@ static bool requeue(rota__pool *pool, rota_future *future)
     return false;
 }
 
-static void let_go(rota__pool *pool, rota_future *future)
+static void detach(rota__pool *pool, rota_future *future)
 {
     rota__future_clear_listener_if(future, &rota__sched_of(pool)->listener);
     if (future->task.periodic)
@@ -250,40 +260,32 @@ static bool is_unwanted(void *element, void *ctx)
     return is_done(task) || !policies_allow(ctx, task); /* SCHED-26 */
 }
 
-void rota__sched_tidy(rota__sched *sched)
+size_t rota__sched_tidy(rota__sched *sched)
 {
     rota__chain chain = {0};
+    size_t dropped = 0;
 
-    rota__mutex_lock(&sched->pool.lock);   /* who changed a policy before has left it, */
-    rota__mutex_unlock(&sched->pool.lock); /* and who will, finds the pool shut down */
+    rota__mutex_lock(&sched->pool.lock);   /* a setter that took the lock before has stored its */
+    rota__mutex_unlock(&sched->pool.lock); /* policy, and a later one finds the pool shut down */
     rota__pool_take_if(&sched->pool, is_unwanted, sched, &chain);
+    for (rota_task *task = chain.first; task != NULL; task = rota__load_relaxed(&task->next))
+        dropped += rota_future_cancel(rota__future_of(task)); /* plain tasks always run */
     rota__pool_drop(&sched->pool, &chain);
+    return dropped;
 }
 
-static void on_shutdown(rota__pool *pool)
+static size_t drop_on_shutdown(rota__pool *pool)
 {
-    rota__sched_tidy(rota__sched_of(pool));
+    return rota__sched_tidy(rota__sched_of(pool));
 }
 
-/* Before the queue goes, in which who cancels looks for its task: cancel_listener.L3. */
-static void close_sched(rota__pool *pool)
-{
-    rota__cancel_listener_await_idle(&rota__sched_of(pool)->listener);
-}
-
-static void free_sched(rota__pool *pool)
-{
-    rota__free(rota__sched_of(pool), sizeof(rota__sched));
-}
-
-const rota__pool_rules rota__sched_rules = {
+const rota__pool_ops rota__sched_pool_ops = {
     .name = "scheduled pool",
-    .precise = true,
-    .accept = accept_now,
+    .precise_timers = true,
+    .accept = rota__sched_accept,
+    .limit = limit,
     .run = run,
     .requeue = requeue,
-    .let_go = let_go,
-    .on_shutdown = on_shutdown,
-    .close = close_sched,
-    .free = free_sched,
+    .detach = detach,
+    .drop_on_shutdown = drop_on_shutdown,
 };

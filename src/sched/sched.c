@@ -9,6 +9,42 @@
 
 /* -- A pool --------------------------------------------------------------- */
 
+static int sched_submit(rota_executor *ex, rota_task *task, rota_ns due)
+{
+    rota__pool *pool = rota__pool_of(ex);
+    int status;
+
+    if (!rota__pool_is_here(pool))
+        return ROTA_EREJECTED;
+    status = rota__sched_accept(pool, task, due);
+    return ROTA__LIKELY(status != ROTA__ASK_HANDLER) ? status : rota__pool_reject(pool, task);
+}
+
+static void sched_free(rota_executor *ex)
+{
+    rota__sched *sched = rota__sched_of(rota__pool_of(ex));
+
+    if (!rota__pool_is_here(&sched->pool))
+        return;
+    rota__executor_unregister(ex);
+    rota__cancel_listener_await_idle(&sched->listener); /* cancel_listener.L3a: before the queue */
+    rota__pool_destroy(&sched->pool);
+    rota__free(sched, sizeof *sched);
+}
+
+static const rota__executor_ops sched_executor_ops = {
+    .family = rota__pool_family,
+    .has_queue = true,
+    .submit = sched_submit,
+    .shutdown = rota__pool_shutdown,
+    .shutdown_now = rota__pool_shutdown_now,
+    .await_termination = rota__pool_await_termination,
+    .state_of = rota__pool_state_of,
+    .describe = rota__pool_describe,
+    .snapshot = rota__pool_snapshot,
+    .free = sched_free,
+};
+
 static void init(rota__sched *sched, const rota_sched_options *options)
 {
     sched->listener.notify = rota__sched_ended;
@@ -37,7 +73,8 @@ static int init_pool(rota__sched *sched, const rota_sched_options *options)
 
     if (status != ROTA_OK)
         return status;
-    status = rota__pool_init(&sched->pool, &pool, &rota__sched_rules);
+    status = rota__pool_init(&sched->pool, &pool, &rota__sched_pool_ops, &sched_executor_ops,
+                             "scheduled");
     if (status != ROTA_OK)
         rota_queue_free(pool.queue);
     return status;
@@ -69,7 +106,7 @@ static int find(rota_executor *ex, rota__sched **sched)
 {
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (!rota__is_pool(ex) || rota__pool_of(ex)->rules != &rota__sched_rules)
+    if (ex->ops != &sched_executor_ops)
         return ROTA_ENOTSUP;
     *sched = rota__sched_of(rota__pool_of(ex));
     return ROTA_OK;
@@ -181,11 +218,8 @@ static int schedule(rota_executor *ex, const rota_call *call, rota_ns delay, rot
     future = make(call, out != NULL, period, skips_missed);
     if (future == NULL)
         return ROTA_ENOMEM;
-    rota__store_relaxed(&future->time, rota__time_add(rota__now(), delay > 0 ? delay : 0));
-    status = rota__sched_admit(sched, &future->task);
-    if (status == ROTA_EREJECTED)
-        status = rota__pool_reject(&sched->pool, &future->task);
-    return rota__submitted(future, status, out);
+    status = rota__submit(ex, &future->task, rota__time_add(rota__now(), delay > 0 ? delay : 0));
+    return rota__finish_submit(future, status, out);
 }
 
 int rota_schedule(rota_executor *ex, rota_fn *fn, void *arg, rota_ns delay, rota_future **out)

@@ -58,13 +58,14 @@ static inline rota__periodic *rota__periodic_of(rota_future *future)
 
 int rota__sched_admits(void *ctx, rota_task *task); /* rota__admits; ctx is the pool */
 
-extern const rota__pool_rules rota__sched_rules;
+extern const rota__pool_ops rota__sched_pool_ops;
 
-/* Queues a task, whose time is set. ROTA_EREJECTED: the handler's turn. */
-int rota__sched_admit(rota__sched *sched, rota_task *task);
+/* Queues a task for its due time: `accept` of rota__pool_ops. */
+int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due);
 
-/* Drops what the policies do not let run any more: SCHED-23 to SCHED-26. */
-void rota__sched_tidy(rota__sched *sched);
+/* Discards tasks that the policies do not let run any more (SCHED-23 to SCHED-26). Returns their
+   number, without those that were done before. */
+size_t rota__sched_tidy(rota__sched *sched);
 
 void rota__sched_ended(rota__cancel_listener *listener, rota_future *future); /* the listener's */
 

@@ -32,8 +32,9 @@ static struct kind_of_ours *of(const rota_executor *executor)
     return (struct kind_of_ours *)(uintptr_t)executor;
 }
 
-static int fake_shutdown(rota_executor *executor)
+static int fake_shutdown(rota_executor *executor, size_t *dropped)
 {
+    *dropped = 0;
     of(executor)->shutdowns++;
     return of(executor)->shutdown_status;
 }
@@ -48,7 +49,7 @@ static int fake_shutdown_now(rota_executor *executor, rota_task_list *drained, s
         return self->stop_status;
     for (size_t i = self->stops > 1 ? QUEUED : 0; i < QUEUED; i++)
         rota__chain_append(&chain, test_task(test_probe_call(&self->probes[i]), NULL));
-    return rota__hand_over(&chain, drained, count);
+    return rota__export_tasks(&chain, drained, count);
 }
 
 static int fake_await(rota_executor *executor, rota_ns timeout)
@@ -74,7 +75,7 @@ static void fake_free(rota_executor *executor)
     of(executor)->frees++;
 }
 
-static const rota__executor_kind fake_kind = {
+static const rota__executor_ops fake_ops = {
     .shutdown = fake_shutdown,
     .shutdown_now = fake_shutdown_now,
     .await_termination = fake_await,
@@ -83,7 +84,7 @@ static const rota__executor_kind fake_kind = {
 };
 
 #define ANSWERING(...) \
-    ((struct kind_of_ours){.executor = {.kind = &fake_kind}, .wait_status = {__VA_ARGS__}})
+    ((struct kind_of_ours){.executor = {.ops = &fake_ops}, .wait_status = {__VA_ARGS__}})
 
 static void assert_discarded(const struct kind_of_ours *self, unsigned times)
 {

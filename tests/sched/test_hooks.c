@@ -137,6 +137,28 @@ TEST(what_decorate_rejects_is_not_the_handlers)
     assert_ok(rota_close(sched));
 }
 
+/* REJ-09: the handlers that submit the task again return the status of decorate, too. */
+TEST(a_handler_does_not_queue_a_task_that_decorate_refuses)
+{
+    static rota_reject *const handlers[] = {rota_reject_block, rota_reject_discard_oldest};
+    static const int answers[] = {ROTA_EREJECTED, REFUSED};
+    struct decorator self;
+    rota_executor *sched = decorated(&self);
+
+    for (unsigned i = 0; i < 4; i++) {
+        test_probe probe = {.error = 0};
+        rota_task *task = test_task(test_probe_call(&probe), NULL);
+
+        self.answer = answers[i / 2];
+        assert_status(handlers[i % 2](sched, task, NULL), self.answer);
+        assert_int_equal(test_stats(sched).queued, 0);
+        assert_int_equal(probe.runs + probe.discards, 0);
+        rota_task_discard(task);
+        assert_int_equal(probe.discards, 1);
+    }
+    assert_ok(rota_close(sched));
+}
+
 /* A task that was handed out and is passed on comes in, too, and stays with who has it. */
 TEST(what_decorate_refuses_stays_the_callers)
 {

@@ -232,8 +232,27 @@ TEST_WITH(test_virtual_time, closing_within_counts_what_it_drops)
     rota_future_unref(probe_in(sched, &probe, ROTA_HOURS(1), 1)); /* cancelled by the shutdown */
     if (rota_close_within(sched, 0, &dropped) != ROTA_OK) /* its thread needs time to leave */
         assert_ok(rota_close(sched));
-    assert_int_equal(dropped, 2);
+    assert_int_equal(dropped, 3);
     assert_int_equal(probe.discards, 3);
+}
+
+/* POOL-60: a cancelled task that is still queued was discarded when it was cancelled. */
+TEST_WITH(test_virtual_time, closing_within_does_not_count_cancelled_tasks)
+{
+    rota_executor *sched =
+        test_sched((rota_sched_options){.keep_cancelled = true, .drop_delayed_on_shutdown = true});
+    test_probe probe = {.error = 0};
+    rota_future *cancelled = probe_in(sched, &probe, ROTA_HOURS(1), 0);
+    size_t dropped = 77;
+
+    rota_future_unref(probe_in(sched, &probe, ROTA_HOURS(1), 0));
+    assert_true(rota_future_cancel(cancelled));
+    rota_future_unref(cancelled);
+    assert_int_equal(test_stats(sched).queued, 2);
+    if (rota_close_within(sched, 0, &dropped) != ROTA_OK) /* its thread needs time to leave */
+        assert_ok(rota_close(sched));
+    assert_int_equal(dropped, 1);
+    assert_int_equal(probe.discards, 2);
 }
 
 /* POOL-53 */
