@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks what the documents say: names, files and options that they use exist, links lead somewhere, C in
-them compiles and runs, or is what an example says. Checks the examples, too: each is listed, and short.
+them compiles and runs, or is what an example says. Checks the examples, too: each is listed, and short. The
+examples in the public headers compile as well; tests/conformance/examples.h declares the names that they use.
 
 check_docs.py ROOT LIBRARY    LIBRARY: librota.so, to link programs with
 check_docs.py --self-test     plants one mistake of each kind and looks whether it is found
@@ -22,6 +23,11 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
+from manual.comments import Code  # noqa: E402
+from manual.headers import read_header  # noqa: E402
+
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
             "-Wno-unused-variable"]
 BLOCK = re.compile(r"(?:<!-- (?P<how>not run|before:|inside:|needs:|from:)(?P<extra>(?:(?!-->).)*?)-->\n)?"
@@ -37,6 +43,7 @@ FOLDERS = ("bench", "cmake", "debian", "docs", "examples", "include", "src", "te
 INTERNAL = re.compile(r"\brota__\w+|\bsrc/\w+/\w+\.[ch]\b")  # for pages in src/: a rename changes nothing else
 FILE = re.compile(r"(?<![\w/.-])(?:" + "|".join(FOLDERS) + r")/[\w./-]*\w(?![\w<*])")
 LONGEST_EXAMPLE = 80  # lines
+DEFINITION = re.compile(r"^(?:static [^;{]*\n\{.*?^\}\n?|struct \w+ \{[^\n]*\};\n)", re.M | re.S)
 NOT_IN_HEADERS = {"ROTA_SEED", "ROTA_TEST_PUBLIC"}  # of the tests
 NOT_OURS = ("g_", "uv_")  # what the guide tells of other libraries
 A_PATTERN = "NN_name"  # of the files that CONTRIBUTING tells how to name
@@ -199,8 +206,37 @@ def check_code(root, library, path, text):
     return complaints
 
 
+def examples_in(header):
+    """The blocks of code in its comments."""
+    blocks = header.blocks + [block for group in header.groups for block in group.blocks + group.notes]
+    return [block.text for block in blocks if isinstance(block, Code)]
+
+
+def as_function(code, name):
+    """Definitions that begin a line stay outside; the other lines are the body of a function."""
+    code = re.sub(r"^ *\.\.\.$", "", code, flags=re.M)
+    outside = DEFINITION.findall(code)
+    return "\n".join([*outside, f"void {name}(void);", f"void {name}(void)", "{", DEFINITION.sub("", code), "}"])
+
+
+def check_headers(root):
+    """Compiles the examples of all headers."""
+    parts, context = ["#include <rota/rota.h>"], root / "tests/conformance/examples.h"
+    if context.exists():
+        parts.append(context.read_text())
+    for path in sorted(root.glob("include/rota/*.h")):
+        for number, code in enumerate(examples_in(read_header(path))):
+            parts += [f'#line 1 "{path.name}, example {number + 1}"', as_function(code, f"{path.stem}_{number}")]
+    with tempfile.TemporaryDirectory() as work:
+        source = Path(work, "examples.c")
+        source.write_text("\n".join(parts) + "\n")
+        done = subprocess.run([os.environ.get("CC", "cc"), *WARNINGS, "-I", str(root / "include"), "-fsyntax-only",
+                               str(source)], capture_output=True, text=True)
+    return [] if done.returncode == 0 else [f"include/rota: an example does not compile\n{done.stderr}"]
+
+
 def check(root, library):
-    known, complaints = Known(root), check_examples(root)
+    known, complaints = Known(root), check_examples(root) + check_headers(root)
     for path in documents(root):
         text = path.read_text()
         complaints += check_names(path, text, known) + check_links(path, text)
@@ -238,6 +274,7 @@ PLANTED = [
     ("README.md", "\n<!-- from: examples/01.c -->\n```c\nint f(void)\n    return 1;\n```\n", "this is not in"),
     ("README.md", "\n<!-- from: examples/02.c -->\n```c\nreturn 1;\n```\n", "there is no examples/02.c"),
     ("README.md", "\n```cpp\nint f();\n```\n", "C++ must be quoted"),
+    ("include/rota/a.h", "/*\n * rota/a.h - a.\n *\n *     x = 1;\n */\n", "an example does not compile"),
     ("examples/02.cpp", "int f();\n", "does not list 02.cpp"),
     ("examples/01.c", CLEAN["examples/01.c"] + "\n" * 77, "has 81 lines, more than 80"),
 ]
