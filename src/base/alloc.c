@@ -46,7 +46,7 @@ int rota_set_allocator(const rota_allocator *wanted)
     return ROTA_OK;
 }
 
-/* The first use of memory settles which allocator it is. */
+/* After the first use of memory the allocator cannot be changed. */
 static ROTA__NOINLINE void close_phase(void)
 {
     uint32_t seen = OPEN;

@@ -2,10 +2,9 @@
 /*
  * atomic.h - every atomic operation of the library, with its order in its name.
  *
- * Above os, nothing else may touch atomics: a second implementation of this
- * header lets tests decide what happens between any two operations. There are
- * no fences; order comes from the accesses. Each use names its partner: the
- * operation on another thread that it is ordered against.
+ * Above os, no other file uses atomics. The explorer implements this header in its own way, and
+ * decides which thread runs between any two operations. There are no fences. Each use that is not
+ * relaxed names its partner: the operation of another thread that it is ordered against.
  */
 /* layers: atomics, this is where they are */
 /* layers: explorer, it implements this header in its own way */
@@ -29,7 +28,7 @@
 #define rota__store_release(object, value) \
     atomic_store_explicit(object, value, memory_order_release)
 
-/* Each returns what was there before. */
+/* Each returns the previous value. */
 #define rota__swap_acquire(object, value) \
     atomic_exchange_explicit(object, value, memory_order_acquire)
 #define rota__swap_release(object, value) \
@@ -50,7 +49,8 @@
 #define rota__or_acq_rel(object, value) \
     atomic_fetch_or_explicit(object, value, memory_order_acq_rel)
 
-/* True if it was *expected and is `desired` now; else *expected is what it was. */
+/* Returns true if *object was *expected and is now `desired`. If not, *expected is the value of
+   *object. */
 #define rota__cas_acquire(object, expected, desired)                                         \
     atomic_compare_exchange_strong_explicit(object, expected, desired, memory_order_acquire, \
                                             memory_order_acquire)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * heap.c - a heap with four children for each node. The invariants are in heap.h.
+ */
 #include "base/heap.h"
 
 #include "base/alloc.h"
@@ -32,7 +35,7 @@ static void put(rota__heap *heap, size_t place, rota__heap_slot slot)
     rota__store_relaxed(&slot.item->place, place); /* heap.H2 */
 }
 
-/* Puts `slot` at `place` or above it, where it belongs. */
+/* Moves `slot` up from `place` until heap.H1 holds. */
 static void sift_up(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     while (place > 0 && is_before(heap, &slot, &heap->slots[parent_of(place)])) {
@@ -54,7 +57,7 @@ static size_t first_child(const rota__heap *heap, size_t place)
     return best;
 }
 
-/* The children of all children: in a large heap each level is far away in memory. */
+/* Prefetches the children of all children: in a large heap each level is a cache miss. */
 static void prefetch_below(const rota__heap *heap, size_t place)
 {
     enum { LINE = 64 };
@@ -66,7 +69,7 @@ static void prefetch_below(const rota__heap *heap, size_t place)
         ROTA__PREFETCH(first + offset);
 }
 
-/* Puts `slot` at `place` or below it, where it belongs. */
+/* Moves `slot` down from `place` until heap.H1 holds. */
 static void sift_down(rota__heap *heap, size_t place, rota__heap_slot slot)
 {
     while (place * CHILDREN + 1 < heap->count) {
@@ -109,7 +112,7 @@ int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uin
     return ROTA_OK;
 }
 
-/* Memory after a burst; if there is none for less, it keeps more. */
+/* Gives memory back after a burst. If no smaller array can be allocated, the larger one stays. */
 static void give_back(rota__heap *heap)
 {
     /* mutants: only when memory is given back */
@@ -153,7 +156,7 @@ void rota__heap_filter(rota__heap *heap, bool (*drop)(rota__heap_item *item, voi
     give_back(heap);
 }
 
-/* Below `place`, whose parent has such a time; no deeper than the heap is. */
+/* Counts `place` and the slots below it. The recursion is as deep as the heap. */
 static size_t count_below(const rota__heap *heap, size_t place, rota_ns time, size_t most)
 {
     size_t count = 1;

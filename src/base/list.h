@@ -2,8 +2,8 @@
 /*
  * list.h - a doubly linked list whose links lie in the elements.
  *
- * The list is a ring with the head in it. A link that is in no list points to
- * itself, so that removing it again does nothing.
+ * The list is a ring that contains the head. A link that is in no list points to itself, so that
+ * removing it again does nothing.
  */
 #ifndef ROTA_BASE_LIST_H
 #define ROTA_BASE_LIST_H
@@ -78,7 +78,7 @@ static inline void rota__list_remove(rota__link *link)
     rota__link_init(link);
 }
 
-/* NULL when there is none. */
+/* Returns NULL if the list is empty. */
 static inline rota__link *rota__list_first(const rota__list *list)
 {
     return rota__list_is_empty(list) ? NULL : list->head.next;

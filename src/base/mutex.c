@@ -5,9 +5,9 @@
 #include "base/park.h"
 
 /*
- * Held for a few instructions, it is soon free, if its holder runs at all. The
- * longer the looks are apart, the more often a thread that works on what the
- * lock guards gets it again while that is still in its cache.
+ * The lock is soon free if the thread that holds it is running, so a waiting thread spins first.
+ * The pauses grow. Long pauses let a thread take the lock several times in a row, while the data
+ * that the lock protects is in its cache.
  */
 #ifndef ROTA__MUTEX_LONGEST_PAUSE
 #define ROTA__MUTEX_LONGEST_PAUSE 64
@@ -25,7 +25,7 @@ static bool take_in_passing(rota__mutex *mutex)
     return false;
 }
 
-/* By mutex.M1 the last waiter causes one needless wake. */
+/* Because of mutex.M1 the last waiter causes one needless wake-up. */
 ROTA__NOINLINE void rota__mutex_lock_slow(rota__mutex *mutex)
 {
     if (take_in_passing(mutex))

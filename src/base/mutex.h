@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.h - a lock for a few instructions of the library's own.
+ * mutex.h - a lock that is held for a few instructions.
  *
- * Never held around foreign code, and not part of interruption: nobody waits
- * long for it. After Drepper, "Futexes are tricky" (2011), the third mutex.
+ * No function of the user's runs while a thread holds it, except those of queues. Waiting for it is
+ * short and cannot be interrupted. The algorithm is the third mutex of Drepper, "Futexes Are
+ * Tricky", 2011.
  *
- *   mutex.M1  A thread that has waited takes the lock as CONTENDED, since others may still wait:
- *             the unlock of a lock that is only LOCKED wakes nobody.
+ *   mutex.M1  A thread that has waited takes the lock as CONTENDED, because other threads may still
+ *             wait. Unlocking a lock that is only LOCKED wakes no thread.
  */
 #ifndef ROTA_BASE_MUTEX_H
 #define ROTA_BASE_MUTEX_H
@@ -33,13 +34,13 @@ static inline void rota__mutex_lock(rota__mutex *mutex)
 
 static inline void rota__mutex_unlock(rota__mutex *mutex)
 {
-    /* Pairs with whichever operation takes the lock next. */
+    /* Pairs with the operation that takes the lock next. */
     if (rota__swap_release(&mutex->word, ROTA__UNLOCKED) == ROTA__CONTENDED)
         rota__os_wake(&mutex->word);
 }
 
-/* Unlocks and locks again; if somebody sleeps for it, not before that one has had its turn, or has
-   missed it for long. For who has the lock again and again. */
+/* Unlocks and locks again. If a thread sleeps because of the lock, the call first waits until that
+   thread has taken it, but not for long. For a thread that takes the lock again and again. */
 void rota__mutex_pass(rota__mutex *mutex);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * time.h - the one clock, and sums of times that never wrap.
  *
- * A timeout is relative and comes from a user; a deadline is absolute, and is
- * what everything inside passes on. ROTA_FOREVER is the latest deadline, and
- * the only one that never comes.
+ * A timeout is relative and comes from the user. A deadline is absolute; the library computes it
+ * once and passes it on. ROTA_FOREVER is the deadline that never comes.
  */
 #ifndef ROTA_BASE_TIME_H
 #define ROTA_BASE_TIME_H
@@ -13,7 +12,7 @@
 
 #include <rota/base.h>
 
-/* Where time comes from, and how one waits for it: replaced in tests alone. */
+/* The source of time, and a wait that ends at a given time. Only tests replace it. */
 typedef struct rota__clock {
     rota_ns (*now)(void);
     void (*wait)(rota__os_word *word, uint32_t expected, rota_ns deadline);
@@ -23,7 +22,7 @@ extern const rota__clock *rota__clock_used;
 extern const rota__clock rota__system_clock;
 
 #ifdef ROTA_TESTING
-/* NULL: the system's. Only while no other thread uses the library. */
+/* Replaces the clock; NULL stands for the system's. No other thread may use the library then. */
 void rota__clock_replace(const rota__clock *clock);
 #endif
 
@@ -41,7 +40,7 @@ static inline rota_ns rota__now(void)
     return rota__clock_used->now();
 }
 
-/* a + b, or the nearest there is. */
+/* Returns a + b, or the nearest value that can be represented. */
 static inline rota_ns rota__time_add(rota_ns a, rota_ns b)
 {
     rota_ns sum;
@@ -51,7 +50,7 @@ static inline rota_ns rota__time_add(rota_ns a, rota_ns b)
     return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* When `timeout` from now is over; no timeout at all is over at once. */
+/* Returns the deadline for a timeout that starts now. A negative timeout counts as 0. */
 static inline rota_ns rota__deadline(rota_ns timeout)
 {
     if (timeout == ROTA_FOREVER)
@@ -59,7 +58,7 @@ static inline rota_ns rota__deadline(rota_ns timeout)
     return rota__time_add(rota__now(), timeout > 0 ? timeout : 0);
 }
 
-/* How long until then: a timeout, as calls take it. */
+/* Returns the timeout that is left until a deadline. */
 static inline rota_ns rota__until(rota_ns deadline)
 {
     rota_ns left;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - the points at which something happens that an observer may want to know.
+ * trace.h - trace points: the places in the library that call an observer.
  *
- * There is one tracer in the process, or none, and where there is none a point costs a load and a
- * branch. The same points are probes for tools like bpftrace, if the build has them (ROTA_USDT),
- * which cost an instruction that does nothing.
+ * A process has one tracer, or none. Without a tracer, a trace point costs a load and a branch.
+ * With ROTA_USDT the trace points are also probes for tools such as bpftrace. A probe that is not
+ * used costs one instruction that does nothing.
  *
- *   trace.O1  A tracer is good for ever: a thread may still be in there after it was taken away. So
- *             what begins with one ends with the same one.
- *   trace.O2  What a thread has recorded is a record of its own, which goes back when the thread
- *             ends.
+ *   trace.O1  A tracer is never freed, because a thread may still be in one of its functions after
+ *             it was replaced. A span ends with the tracer that it began with.
+ *   trace.O2  Each thread writes its own record, and returns it when the thread ends.
  */
 #ifndef ROTA_BASE_TRACE_H
 #define ROTA_BASE_TRACE_H
@@ -31,53 +30,53 @@
 
 typedef struct rota__tracer rota__tracer;
 
-/* Of a thread: trace.O2. */
+/* The record of one thread: trace.O2. */
 struct rota__trace_record {
-    void (*leave)(rota__trace_record *record); /* the thread ends */
+    void (*leave)(rota__trace_record *record); /* called when the thread ends */
 };
 
-/* One task's turn on a thread, on its stack. */
+/* One run of one task, on the stack of its thread. */
 typedef struct rota__span {
-    const rota__tracer *tracer; /* trace.O1; the rest is the tracer's */
-    rota__trace_record *record; /* or NULL: there was no memory */
+    const rota__tracer *tracer; /* trace.O1; the other fields belong to the tracer */
+    rota__trace_record *record; /* NULL if there was no memory */
     struct rota__cell *cell;
     rota_ns begun;
     bool is_shown;
 } rota__span;
 
-/* What is known of a task that begins. */
+/* Describes a task that begins. */
 typedef struct rota__traced {
     const void *executor;
     const char *name;
     const void *future; /* or NULL */
-    int64_t stamp;      /* when it was submitted or is due; 0 or INT64_MIN: it is not known */
-    bool follows;       /* it was taken from a queue right after the last one ended */
+    int64_t stamp;      /* when it was submitted or is due; 0 or INT64_MIN if unknown */
+    bool follows;       /* the worker took it from a queue right after its last task */
 } rota__traced;
 
 typedef enum rota__trace_event {
-    ROTA__TRACE_BEGIN, /* and end, as the recorder notes them */
+    ROTA__TRACE_BEGIN, /* BEGIN and END: a run, as the recorder notes it */
     ROTA__TRACE_END,
-    ROTA__TRACE_PARK,   /* the thread is about to sleep, */
-    ROTA__TRACE_UNPARK, /* and goes on */
+    ROTA__TRACE_PARK,   /* the thread is about to sleep */
+    ROTA__TRACE_UNPARK, /* the thread continues */
     ROTA__TRACE_STEAL,
-    ROTA__TRACE_FULL, /* a queue */
+    ROTA__TRACE_FULL, /* a queue has no room */
     ROTA__TRACE_REJECT,
-    ROTA__TRACE_LATE,   /* a timer; by so much */
-    ROTA__TRACE_THREAD, /* in a recording: from here on it is that thread, */
-    ROTA__TRACE_NAME,   /* of which this is a part of the name, */
-    ROTA__TRACE_NAMED,  /* and this the rest */
+    ROTA__TRACE_LATE,   /* a timer; the value is the delay */
+    ROTA__TRACE_THREAD, /* in a recording: the following events are of this thread */
+    ROTA__TRACE_NAME,   /* in a recording: a part of the name of the thread */
+    ROTA__TRACE_NAMED,  /* in a recording: the last part of the name */
 } rota__trace_event;
 
 struct rota__tracer {
-    int64_t (*stamp)(void); /* of a task that is submitted: less than 0, more than INT64_MIN */
+    int64_t (*stamp)(void); /* for a submitted task: less than 0, more than INT64_MIN */
     void (*begin)(rota__span *span, const rota__traced *task);
     void (*end)(rota__span *span, bool has_failed);
     void (*event)(rota__trace_event event, const void *executor, int64_t value);
-    const void *(*waits)(
-        const void *future); /* the calling thread, from now on; what it was before */
+    /* Notes the future that the calling thread waits for, or NULL. Returns the previous one. */
+    const void *(*waits)(const void *future);
 };
 
-#ifdef ROTA_EXPLORE /* as it changes nothing that others see, there is nothing to explore */
+#ifdef ROTA_EXPLORE /* a tracer changes nothing that other threads see */
 static inline const rota__tracer *rota__tracer_now(void)
 {
     return NULL;
@@ -87,7 +86,7 @@ extern rota__atomic(const rota__tracer *) rota__the_tracer;
 
 static inline const rota__tracer *rota__tracer_now(void)
 {
-    return rota__load_acquire(&rota__the_tracer); /* pairs with who sets it */
+    return rota__load_acquire(&rota__the_tracer); /* pairs with the store that sets it */
 }
 #endif
 
@@ -129,8 +128,8 @@ static inline void rota__trace_reject(const void *executor)
     rota__trace(ROTA__TRACE_REJECT, executor, 0);
 }
 
-/* The calling thread waits for it, or, with NULL, for none; what it waited for before. Who waits for a
-   time only is in nobody's way for ever. */
+/* Notes the future that the calling thread waits for, or none with NULL. Returns the previous one.
+   A wait with a timeout is not noted, because it cannot be part of a deadlock. */
 static inline const void *rota__trace_waits(const void *future, bool for_ever)
 {
     const rota__tracer *tracer = rota__tracer_now();

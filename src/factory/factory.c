@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * factory.c - pools that are so common that they have a name.
+ * factory.c - ready-made executors: pools with fixed options.
  */
 #include "pool/pool_internal.h"
 
@@ -20,7 +20,7 @@ int rota_single_thread(rota_executor **out)
     return status;
 }
 
-/* Of the pool's own making, so that it is freed if there is no pool. */
+/* Creates a pool with a hand-off queue. If there is no pool, the queue is freed. */
 static int pool_with_handoff(rota_pool_options *options, rota_executor **out)
 {
     int status = rota_handoff_queue(&options->queue);
@@ -60,7 +60,7 @@ int rota_work_stealing_pool(unsigned parallelism, rota_executor **out)
                              out);
 }
 
-/* A pool in which no thread ever waits for a second task. */
+/* keep_alive is 1, so a thread ends after its task instead of waiting for another. */
 int rota_thread_per_task(const rota_threads *threads, rota_executor **out)
 {
     rota_pool_options options = {.max_threads = ROTA__MOST_WORKERS, .keep_alive = 1};

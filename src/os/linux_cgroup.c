@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linux_cgroup.c - reads the CPU quota of this process from /proc and the control
- * group file systems.
+ * linux_cgroup.c - reads the CPU quota of this process from /proc and the control group file
+ * systems.
  *
- * /proc/self/cgroup names the process's group in each hierarchy and
- * /proc/self/mountinfo where a hierarchy is mounted, and which of its groups
- * is the root of the mount. A quota holds for all groups below it, so every
- * directory from the group's up to the mount point is asked. Text that is not
- * understood, or does not fit, sets no limit.
+ * /proc/self/cgroup names the process's group in each hierarchy. /proc/self/mountinfo says where a
+ * hierarchy is mounted, and which of its groups is the root of the mount. A quota holds for all
+ * groups below it, so every directory from the group up to the mount point is read. Text that is
+ * malformed, or too long, sets no limit.
  *
- * Nothing is allocated: this may run before rota_set_allocator.
+ * Nothing is allocated, because this may run before rota_set_allocator.
  */
 #define _GNU_SOURCE
 #include "os/linux_cgroup.h"
@@ -29,8 +28,8 @@ enum { LINE_SIZE = 4096, PATH_SIZE = 4096 };
 
 struct reader {
     int fd;
-    size_t begin, end; /* of what is read but not handed out */
-    bool skipping;     /* the rest of a line that was too long */
+    size_t begin, end; /* the text that was read and not returned yet */
+    bool skipping;     /* the rest of a line that is too long is skipped */
     char text[LINE_SIZE];
 };
 
@@ -62,7 +61,7 @@ static bool reader_fill(struct reader *reader)
     return true;
 }
 
-/* The next line without its newline, or NULL. A last line needs its newline, too. */
+/* Returns the next line without its newline, or NULL. A last line without a newline is ignored. */
 static char *reader_line(struct reader *reader)
 {
     for (;;) {
@@ -101,7 +100,7 @@ static bool read_first_line(const char *directory, const char *name, char *line,
 
 enum version { V1, V2 };
 
-/* Microseconds of CPU time in a period, as whole CPUs rounded up; 0: no limit. */
+/* Converts microseconds of CPU time in a period to whole CPUs, rounded up. 0 means no limit. */
 static unsigned whole_cpus(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0)
@@ -142,7 +141,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The least quota on the way from `directory` up to its first `top` bytes, the mount point. */
+/* Returns the least quota from `directory` up to the mount point, which is its first `top`
+   bytes. */
 static unsigned least_quota(char *directory, size_t top, enum version version)
 {
     unsigned cpus = 0;
@@ -158,7 +158,7 @@ static unsigned least_quota(char *directory, size_t top, enum version version)
 
 /* -- Where the groups are ------------------------------------------------- */
 
-/* Is `word` one of the comma-separated words of `list`? */
+/* Returns true if `word` is one of the comma-separated words of `list`. */
 static bool has_word(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -171,7 +171,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* The group of this process, a path from the root of the hierarchy. */
+/* Finds the group of this process, as a path from the root of the hierarchy. */
 static bool find_group(const char *root, enum version version, char *group)
 {
     struct reader reader;
@@ -194,7 +194,7 @@ static bool find_group(const char *root, enum version version, char *group)
     return found;
 }
 
-/* Undoes mountinfo's \040 and the like, in place. */
+/* Replaces the escapes of mountinfo, such as \040, in place. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -210,8 +210,8 @@ static void unescape(char *text)
 }
 
 struct mount {
-    char *root;  /* the group that the mount shows as its top */
-    char *point; /* where */
+    char *root;  /* the group at the top of the mount */
+    char *point; /* the directory */
 };
 
 /* id parent device root point options [tags...] - type source options */
@@ -224,7 +224,7 @@ static bool parse_mount(char *line, enum version version, struct mount *mount)
     *tail = '\0';
     tail += 3;
     char *type = strsep(&tail, " ");
-    strsep(&tail, " "); /* the source says nothing */
+    strsep(&tail, " "); /* the source is not needed */
     if (strcmp(type, version == V2 ? "cgroup2" : "cgroup") != 0)
         return false;
     if (version == V1 && (tail == NULL || !has_word(tail, "cpu")))
@@ -241,7 +241,7 @@ static bool parse_mount(char *line, enum version version, struct mount *mount)
     return true;
 }
 
-/* The part of `group` below the mount's root; the whole of it is below "/". */
+/* Returns the part of `group` that is below the root of the mount. */
 static const char *below(const char *group, const char *mount_root)
 {
     size_t length = strlen(mount_root);
@@ -250,7 +250,7 @@ static const char *below(const char *group, const char *mount_root)
         return strcmp(group, "/") == 0 ? "" : group;
     if (strncmp(group, mount_root, length) == 0 && (group[length] == '/' || group[length] == '\0'))
         return group + length;
-    return ""; /* out of our sight: the mount's top is the nearest there is */
+    return ""; /* the group is not visible: use the top of the mount */
 }
 
 static unsigned quota_of_mount(const char *root, const struct mount *mount, const char *group,

@@ -6,9 +6,9 @@
 #define ROTA_OS_LINUX_CGROUP_H
 
 /*
- * The least quota of the process's group and of every group above it, in whole
- * CPUs rounded up; version 2, version 1 or both. 0: no limit, or none that can
- * be read. `root` goes before "/proc" and "/sys": "" but in tests.
+ * Returns the least quota of the process's group and of every group above it, in whole CPUs,
+ * rounded up. It reads version 2 and version 1 of control groups. 0 means that there is no limit,
+ * or none that can be read. `root` is a prefix for "/proc" and "/sys", and is "" outside of tests.
  */
 unsigned rota__cgroup_cpus(const char *root);
 

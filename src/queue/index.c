@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * index.c - linear hashing. The invariant is in index.h.
+ */
 #include "queue/index.h"
 
 #include "base/alloc.h"
@@ -52,7 +55,7 @@ static size_t in_use(const rota__index *index)
     return index->round + index->split;
 }
 
-/* For as many buckets; false: no memory, and nothing has changed. */
+/* Allocates an array of this size. Returns false, and changes nothing, if there is no memory. */
 static bool set_capacity(rota__index *index, size_t capacity)
 {
     rota__index_item **buckets = rota__alloc_array(capacity, sizeof *buckets);
@@ -86,7 +89,7 @@ static void push_all(rota__index *index, rota__index_item *items)
     }
 }
 
-/* The bucket `split` becomes two. */
+/* Splits the bucket `split` into two. */
 static void grow(rota__index *index)
 {
     size_t more = index->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * index->capacity;
@@ -104,7 +107,7 @@ static void grow(rota__index *index)
     push_all(index, items);
 }
 
-/* The last two buckets that were one become one again. There are more than one. */
+/* Joins the two buckets that were split last. There is more than one bucket. */
 static void shrink(rota__index *index)
 {
     rota__index_item *items;
@@ -117,7 +120,7 @@ static void shrink(rota__index *index)
     items = index->buckets[in_use(index)];
     push_all(index, items);
     if (index->capacity > FIRST_CAPACITY && in_use(index) < index->capacity / 4)
-        set_capacity(index, index->capacity / 2); /* without memory for less, it keeps more */
+        set_capacity(index, index->capacity / 2); /* if this fails, the larger array stays */
 }
 
 /* -- Items ---------------------------------------------------------------- */
@@ -140,7 +143,8 @@ void rota__index_remove(rota__index *index, rota__index_item *item)
         item->next->previous = item->previous;
     index->count--;
     /* mutants: only when memory is given back */
-    for (int i = 0; i < 2 && index->count < in_use(index) / 2; i++) /* faster than items go */
+    for (int i = 0; i < 2 && index->count < in_use(index) / 2;
+         i++) /* shrinks faster than items leave */
         shrink(index);
 }
 
