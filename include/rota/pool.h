@@ -209,9 +209,9 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 /* -- Changing a pool ------------------------------------------------------------------------- */
 
 /* The settings of a pool can be changed while it runs. None of these calls waits. They return
-   ROTA_ENOTSUP for an executor that is not a pool. The calls whose names begin with rota_pool_set
-   also return it for the pools of rota_single_thread and rota_single_scheduled, whose settings are
-   fixed. They take the same values as rota_pool_new, but a 0 or NULL does not stand for a
+   ROTA_ENOTSUP for an executor that is not a pool. rota_pool_resize and the calls whose names begin
+   with rota_pool_set also return it for the pools of rota_single_thread and rota_single_scheduled,
+   whose settings are fixed. They take the same values as rota_pool_new, but a 0 or NULL does not stand for a
    default. */
 
 /* Sets the number of core threads. If it grows, workers are started for queued tasks. If it
@@ -225,6 +225,11 @@ int rota_pool_set_core_threads(rota_executor *ex, unsigned n);
    succeeds and changes nothing. ROTA_EINVAL if n is 0 or less than core_threads. A number above the
    limit of max_threads stands for the limit. */
 int rota_pool_set_max_threads(rota_executor *ex, unsigned n);
+
+/* Sets both numbers of threads at once, in either direction, as rota_pool_set_core_threads and
+   rota_pool_set_max_threads do. In a scheduled pool `max` has no effect. ROTA_EINVAL if max is 0 or
+   less than core; then nothing changes. */
+int rota_pool_resize(rota_executor *ex, unsigned core, unsigned max);
 
 /* Sets how long a worker beyond core_threads may be idle, also for workers that are idle now. The
    time counts from the moment at which a worker became idle. Here 0 means that it ends as soon as

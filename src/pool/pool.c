@@ -225,11 +225,6 @@ static void pool_free(rota_executor *ex)
     rota__free(pool, sizeof *pool);
 }
 
-static uint32_t pool_limit(const rota__pool *pool)
-{
-    return rota__load_relaxed(&pool->max);
-}
-
 static bool pool_run(rota__pool *pool, rota_future *future)
 {
     (void)pool;
@@ -259,7 +254,7 @@ static size_t pool_drop_on_shutdown(rota__pool *pool)
 static const rota__pool_ops pool_ops = {
     .name = "pool",
     .accept = pool_accept,
-    .limit = pool_limit,
+    .has_maximum = true,
     .run = pool_run,
     .requeue = pool_requeue,
     .detach = pool_detach,
@@ -294,18 +289,33 @@ rota__pool *rota__as_pool(rota_executor *ex)
     return rota__pool_of(ex);
 }
 
-static bool are_possible(const rota_pool_options *options)
+static uint32_t max_of(const rota_pool_options *options)
 {
     unsigned max = options->max_threads != 0 ? options->max_threads : options->core_threads;
 
-    return max >= options->core_threads && max > 0 && max <= ROTA__MOST_WORKERS
-           && options->keep_alive >= 0;
+    return max < ROTA__MOST_WORKERS ? max : ROTA__MOST_WORKERS;
+}
+
+static bool are_possible(const rota_pool_options *options)
+{
+    uint32_t max = max_of(options);
+
+    return max >= options->core_threads && max > 0 && options->keep_alive >= 0;
+}
+
+void rota__pool_store_limits(rota__pool *pool, uint32_t core, uint32_t max)
+{
+    rota__store_relaxed(&pool->core, core);
+    rota__store_relaxed(&pool->max, max);
+    if (pool->ops->has_maximum)
+        rota__store_relaxed(&pool->limit, max);
+    else
+        rota__store_relaxed(&pool->limit, core > 0 ? core : 1); /* SCHED-18, SCHED-19 */
 }
 
 static void init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
                  rota__thread_plan *plan, rota_queue *queue)
 {
-    unsigned core = options->core_threads;
     rota_ns keep_alive = options->keep_alive;
 
     *pool = (rota__pool){
@@ -318,8 +328,7 @@ static void init(rota__pool *pool, const rota_pool_options *options, const rota_
         .on_reject = options->on_reject != NULL ? options->on_reject : rota_reject_abort,
         .reject_ctx = options->reject_ctx,
     };
-    rota__store_relaxed(&pool->core, core);
-    rota__store_relaxed(&pool->max, options->max_threads != 0 ? options->max_threads : core);
+    rota__pool_store_limits(pool, options->core_threads, max_of(options));
     rota__store_relaxed(&pool->keep_alive, keep_alive == 0   ? ROTA_SEC(60)
                                            : keep_alive == 1 ? 0
                                                              : keep_alive);

@@ -82,7 +82,7 @@ typedef struct rota__pool_ops {
     /* ROTA__ASK_HANDLER if there is no room for the task, or the pool is shut down. Every other status
        is the submitter's. `due` is as for rota__submit. */
     int (*accept)(rota__pool *pool, rota_task *task, rota_ns due);
-    uint32_t (*limit)(const rota__pool *pool); /* how many workers there may be */
+    bool has_maximum; /* max_threads counts; without it the core threads are the limit */
     /* Runs a future's task, or cancels it. True: the task runs again, after its hooks. */
     bool (*run)(rota__pool *pool, rota_future *future);
     bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it does not run again */
@@ -103,6 +103,7 @@ struct rota__pool {
     /* Settings: written under the lock, read at any time. */
     rota__atomic(uint32_t) core;
     rota__atomic(uint32_t) max;
+    rota__atomic(uint32_t) limit;     /* how many workers there may be, by both */
     rota__atomic(int64_t) keep_alive; /* 0: at once */
     rota__atomic(uint32_t) core_may_time_out;
 
@@ -157,6 +158,9 @@ void rota__pool_destroy(rota__pool *pool);
 int rota__pool_reject(rota__pool *pool, rota_task *task);
 
 rota_executor_state rota__pool_state_of(const rota_executor *ex);
+
+/* With the lock held, except before others know the pool. */
+void rota__pool_store_limits(rota__pool *pool, uint32_t core, uint32_t max);
 
 int rota__pool_look_again(rota__pool *pool, rota_task *task); /* pool.P2: it is in the queue */
 

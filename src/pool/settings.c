@@ -38,24 +38,46 @@ static void grow(rota__pool *pool, unsigned increase)
     }
 }
 
+/* With the lock held. */
+static bool are_limits_valid(const rota__pool *pool, unsigned core, unsigned max)
+{
+    return core <= ROTA__MOST_WORKERS && (!pool->ops->has_maximum || (max > 0 && max >= core));
+}
+
+static bool is_surplus(const rota__pool *pool)
+{
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+
+    return workers > rota__load_relaxed(&pool->limit) || workers > rota__load_relaxed(&pool->core);
+}
+
+/* With the lock held: stores both limits and makes the workers follow them. */
+static int set_limits_and_unlock(rota__pool *pool, unsigned core, unsigned max)
+{
+    uint32_t before = rota__load_relaxed(&pool->core);
+
+    if (max > ROTA__MOST_WORKERS)
+        max = ROTA__MOST_WORKERS;
+    if (!are_limits_valid(pool, core, max))
+        return end_change(pool, ROTA_EINVAL);
+    rota__pool_store_limits(pool, core, max);
+    rota__mutex_unlock(&pool->lock);
+    if (is_surplus(pool)) /* mutants: only a needless wake */
+        rota__pool_wake_idle(pool, true);
+    else if (core > before) /* mutants: growing by 0 does nothing */
+        grow(pool, core - before);
+    rota__queue_abort_producers(pool->queue); /* a submitter that waits for room may add a thread */
+    return ROTA_OK;
+}
+
 int rota_pool_set_core_threads(rota_executor *ex, unsigned n)
 {
     rota__pool *pool;
     int status = begin_change(ex, &pool);
-    uint32_t before;
 
     if (status != ROTA_OK)
         return status;
-    before = rota__load_relaxed(&pool->core);
-    if (n > rota__load_relaxed(&pool->max))
-        return end_change(pool, ROTA_EINVAL);
-    rota__store_relaxed(&pool->core, n);
-    rota__mutex_unlock(&pool->lock);
-    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n) /* mutants: only a needless wake */
-        rota__pool_wake_idle(pool, true);
-    else if (n > before) /* mutants: growing by 0 does nothing */
-        grow(pool, n - before);
-    return ROTA_OK;
+    return set_limits_and_unlock(pool, n, rota__load_relaxed(&pool->max));
 }
 
 int rota_pool_set_max_threads(rota_executor *ex, unsigned n)
@@ -65,14 +87,20 @@ int rota_pool_set_max_threads(rota_executor *ex, unsigned n)
 
     if (status != ROTA_OK)
         return status;
-    if (n == 0 || n < rota__load_relaxed(&pool->core) || n > ROTA__MOST_WORKERS)
-        return end_change(pool, ROTA_EINVAL);
-    rota__store_relaxed(&pool->max, n);
-    rota__mutex_unlock(&pool->lock);
-    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) > n)
-        rota__pool_wake_idle(pool, true);
-    rota__queue_abort_producers(pool->queue); /* who waits for room may add a thread */
-    return ROTA_OK;
+    if (!pool->ops->has_maximum)
+        return end_change(pool, ROTA_OK);
+    return set_limits_and_unlock(pool, rota__load_relaxed(&pool->core), n);
+}
+
+int rota_pool_resize(rota_executor *ex, unsigned core, unsigned max)
+{
+    rota__pool *pool;
+    int status = begin_change(ex, &pool);
+
+    if (status != ROTA_OK)
+        return status;
+    return set_limits_and_unlock(pool, core,
+                                 pool->ops->has_maximum ? max : rota__load_relaxed(&pool->max));
 }
 
 int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive)
@@ -82,7 +110,7 @@ int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive)
 
     if (status != ROTA_OK)
         return status;
-    if (keep_alive < 0 || (keep_alive == 0 && rota__load_relaxed(&pool->core_may_time_out)))
+    if (keep_alive < 0)
         return end_change(pool, ROTA_EINVAL);
     bool is_shorter = keep_alive < rota__load_relaxed(&pool->keep_alive);
     rota__store_relaxed(&pool->keep_alive, keep_alive);
@@ -99,8 +127,6 @@ int rota_pool_set_core_may_time_out(rota_executor *ex, bool on)
 
     if (status != ROTA_OK)
         return status;
-    if (on && rota__load_relaxed(&pool->keep_alive) == 0)
-        return end_change(pool, ROTA_EINVAL);
     rota__store_relaxed(&pool->core_may_time_out, on);
     rota__mutex_unlock(&pool->lock);
     if (on)
@@ -170,6 +196,15 @@ int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
 
 /* -- Threads before there are tasks --------------------------------------- */
 
+/* How many core threads are missing. A thread that ends later is not counted: POOL-38. */
+static unsigned missing_core_threads(const rota__pool *pool)
+{
+    uint32_t core = rota__load_relaxed(&pool->core);
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+
+    return workers < core ? core - workers : 0;
+}
+
 static int prestart(rota_executor *ex, unsigned most, unsigned *started)
 {
     rota__pool *pool = rota__as_pool(ex);
@@ -180,9 +215,11 @@ static int prestart(rota_executor *ex, unsigned most, unsigned *started)
         return ROTA_EINVAL;
     if (pool == NULL)
         return ROTA_ENOTSUP;
+    if (most > missing_core_threads(pool))
+        most = missing_core_threads(pool);
     while (count < most && (status = rota__worker_add(pool, NULL, ROTA__TO_CORE)) == ROTA_OK)
         count++;
-    *started = count; /* true also if more was wanted: POOL-61 */
+    *started = count; /* also if a thread could not be started: POOL-61 */
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return ROTA_OK;
     rota__pool_rescue(pool, false); /* pool.P8 */

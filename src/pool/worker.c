@@ -25,8 +25,8 @@ static bool leaves(rota__pool *pool, uint32_t ctl, bool timed_out)
             rota__ctl_count_out(&pool->ctl);
             return true;
         }
-        bool is_surplus =
-            workers > rota__load_relaxed(&pool->max) || (timed_out && may_time_out(pool, workers));
+        bool is_surplus = workers > rota__load_relaxed(&pool->limit)
+                          || (timed_out && may_time_out(pool, workers));
         if (!is_surplus || (workers == 1 && !rota__queue_is_empty(pool->queue)))
             return false;
         if (rota__ctl_change(&pool->ctl, &ctl, ctl - 1)) /* ctl.C1; else with what it is now */
@@ -55,7 +55,7 @@ static rota_task *fetch(rota__pool *pool)
     for (;;) {
         uint32_t ctl = rota__ctl_load(&pool->ctl);
         if (ROTA__UNLIKELY(rota__ctl_state(ctl) != ROTA_RUNNING || timed_out
-                           || rota__ctl_workers(ctl) > rota__load_relaxed(&pool->max))) {
+                           || rota__ctl_workers(ctl) > rota__load_relaxed(&pool->limit))) {
             if (leaves(pool, ctl, timed_out))
                 return NULL;
         }
@@ -217,7 +217,6 @@ static void present(rota__worker *worker)
     rota__mutex_lock(&pool->lock);
     worker->self = self;
     note_size(pool, ++pool->alive);
-    rota__store_relaxed(&worker->counts, worker->first != NULL ? ROTA__ONE_RUNNING : 0);
     rota__mutex_unlock(&pool->lock);
     if (rota__ctl_state(rota__ctl_load(&pool->ctl)) >= ROTA_STOP) /* ctl.C3: after the lock */
         rota__thread_stop(self);
@@ -237,7 +236,7 @@ static void worker_main(void *arg)
 
 static uint32_t most_workers(const rota__pool *pool, rota__bound bound)
 {
-    return bound == ROTA__TO_CORE ? rota__load_relaxed(&pool->core) : pool->ops->limit(pool);
+    return rota__load_relaxed(bound == ROTA__TO_CORE ? &pool->core : &pool->limit);
 }
 
 /* ctl.C1, POOL-26 */
@@ -263,6 +262,7 @@ static rota__worker *worker_new(rota__pool *pool, rota_task *first, uint64_t *nu
     if (worker == NULL)
         return NULL;
     *worker = (rota__worker){.pool = pool, .first = first, .helper = {.help = help}};
+    rota__store_relaxed(&worker->counts, first != NULL ? ROTA__ONE_RUNNING : 0);
     rota__link_init(&worker->link);
     rota__mutex_lock(&pool->lock);
     worker->plan = rota__thread_plan_ref(pool->plan);
@@ -279,10 +279,13 @@ static void note_start(rota__pool *pool, rota__worker *failed)
 {
     rota__mutex_lock(&pool->lock);
     pool->starting--;
-    if (failed != NULL)
+    if (failed != NULL) {
         strike_off(pool, failed);
-    else
+        if (failed->first != NULL && pool->submitted > 0)
+            pool->submitted--; /* an observer may have counted the first task */
+    } else {
         note_size(pool, pool->registered - pool->starting);
+    }
     rota__mutex_unlock(&pool->lock);
     if (failed != NULL) {
         rota__thread_plan_unref(failed->plan);

@@ -157,14 +157,6 @@ int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due)
     return enqueue(sched, task);
 }
 
-/* SCHED-18, SCHED-19 */
-static uint32_t limit(const rota__pool *pool)
-{
-    uint32_t core = rota__load_relaxed(&pool->core);
-
-    return core > 0 ? core : 1;
-}
-
 /* -- Running -------------------------------------------------------------- */
 
 static bool run(rota__pool *pool, rota_future *future)
@@ -283,7 +275,6 @@ const rota__pool_ops rota__sched_pool_ops = {
     .name = "scheduled pool",
     .precise_timers = true,
     .accept = rota__sched_accept,
-    .limit = limit,
     .run = run,
     .requeue = requeue,
     .detach = detach,

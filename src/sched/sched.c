@@ -60,7 +60,7 @@ static int init_pool(rota__sched *sched, const rota_sched_options *options)
 {
     rota_pool_options pool = {
         .core_threads = options->core_threads,
-        .max_threads = ROTA__MOST_WORKERS, /* without effect: SCHED-18 */
+        .max_threads = ROTA__MOST_WORKERS, /* counts nowhere: SCHED-18 */
         .keep_alive = options->keep_alive != 0 ? options->keep_alive : ROTA_MS(10),
         .core_may_time_out = options->core_may_time_out,
         .on_reject = options->on_reject,

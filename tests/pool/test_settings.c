@@ -5,6 +5,7 @@
 #include "executors.h"
 #include "pools.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 
@@ -31,8 +32,7 @@ TEST(sizes_and_times_that_cannot_be_are_refused)
     refused((rota_pool_options){.core_threads = 0, .max_threads = 0});
     refused((rota_pool_options){.core_threads = 2, .max_threads = 1});
     refused((rota_pool_options){.core_threads = (unsigned)-1});
-    refused((rota_pool_options){.max_threads = (unsigned)-1});
-    refused((rota_pool_options){.max_threads = MOST_THREADS + 1});
+    refused((rota_pool_options){.core_threads = MOST_THREADS + 1, .max_threads = (unsigned)-1});
     refused((rota_pool_options){.core_threads = 1, .keep_alive = -1});
     refused((rota_pool_options){.core_threads = 1, .keep_alive = INT64_MIN});
     assert_status(rota_pool_new(NULL, &pool), ROTA_EINVAL);
@@ -91,6 +91,25 @@ TEST(the_largest_sizes_are_taken)
 
     assert_int_equal(test_options(pool).core_threads, MOST_THREADS);
     assert_ok(rota_close(pool));
+}
+
+/* FAULT-04 */
+TEST(a_maximum_that_is_too_large_stands_for_the_limit)
+{
+    static const unsigned numbers[] = {MOST_THREADS + 1, INT_MAX, (unsigned)-1};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        rota_executor *pool =
+            test_pool((rota_pool_options){.core_threads = 1, .max_threads = numbers[i]});
+        assert_int_equal(test_options(pool).max_threads, MOST_THREADS);
+        assert_ok(rota_pool_set_max_threads(pool, 1));
+        assert_ok(rota_pool_set_max_threads(pool, numbers[i]));
+        assert_int_equal(test_options(pool).max_threads, MOST_THREADS);
+        assert_ok(rota_pool_resize(pool, 0, 2));
+        assert_ok(rota_pool_resize(pool, 1, numbers[i]));
+        assert_int_equal(test_options(pool).max_threads, MOST_THREADS);
+        assert_ok(rota_close(pool));
+    }
 }
 
 /* -- There and back ----------------------------------------------------------------------- */
@@ -210,13 +229,18 @@ TEST(a_keep_alive_of_at_once_can_be_given_back)
 }
 
 /* POOL-65 */
-TEST(at_once_beside_core_may_time_out_is_for_options_only)
+TEST(at_once_goes_together_with_core_may_time_out)
 {
     rota_executor *pool = test_pool(
         (rota_pool_options){.core_threads = 1, .keep_alive = 1, .core_may_time_out = true});
 
     assert_true(test_options(pool).core_may_time_out);
-    assert_status(rota_pool_set_keep_alive(pool, 0), ROTA_EINVAL);
+    assert_ok(rota_pool_set_keep_alive(pool, 5));
+    assert_ok(rota_pool_set_keep_alive(pool, 0));
+    assert_int_equal(test_options(pool).keep_alive, 1);
+    assert_ok(rota_pool_set_core_may_time_out(pool, false));
+    assert_ok(rota_pool_set_core_may_time_out(pool, true));
+    assert_true(test_options(pool).core_may_time_out);
     assert_ok(rota_close(pool));
 }
 
@@ -256,11 +280,11 @@ TEST(values_that_cannot_be_are_refused_and_change_nothing)
     assert_status(rota_pool_set_core_threads(pool, (unsigned)-1), ROTA_EINVAL);
     assert_status(rota_pool_set_max_threads(pool, 1), ROTA_EINVAL);
     assert_status(rota_pool_set_max_threads(pool, 0), ROTA_EINVAL);
-    assert_status(rota_pool_set_max_threads(pool, MOST_THREADS + 1), ROTA_EINVAL);
-    assert_status(rota_pool_set_max_threads(pool, (unsigned)-1), ROTA_EINVAL);
+    assert_status(rota_pool_resize(pool, 2, 1), ROTA_EINVAL);
+    assert_status(rota_pool_resize(pool, 0, 0), ROTA_EINVAL);
+    assert_status(rota_pool_resize(pool, MOST_THREADS + 1, (unsigned)-1), ROTA_EINVAL);
     assert_status(rota_pool_set_keep_alive(pool, -1), ROTA_EINVAL);
     assert_status(rota_pool_set_keep_alive(pool, INT64_MIN), ROTA_EINVAL);
-    assert_status(rota_pool_set_keep_alive(pool, 0), ROTA_EINVAL);
     assert_status(rota_pool_set_reject(pool, NULL, NULL), ROTA_EINVAL);
     assert_status(rota_pool_set_threads(pool, NULL), ROTA_EINVAL);
     for (size_t i = 0; i < sizeof bad_threads / sizeof bad_threads[0]; i++)
@@ -270,15 +294,18 @@ TEST(values_that_cannot_be_are_refused_and_change_nothing)
     assert_ok(rota_close(pool));
 }
 
-/* POOL-41, POOL-43 */
-TEST(with_core_zero_max_must_be_one_and_core_cannot_time_out_at_once)
+/* POOL-40, POOL-41 */
+TEST(both_sizes_are_changed_at_once_in_either_direction)
 {
-    rota_executor *pool = test_pool((rota_pool_options){.max_threads = 1, .keep_alive = 1});
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 3});
 
+    assert_ok(rota_pool_resize(pool, 8, 9));
+    assert_int_equal(test_options(pool).core_threads, 8);
+    assert_int_equal(test_options(pool).max_threads, 9);
+    assert_ok(rota_pool_resize(pool, 0, 1));
+    assert_int_equal(test_options(pool).core_threads, 0);
+    assert_int_equal(test_options(pool).max_threads, 1);
     assert_status(rota_pool_set_max_threads(pool, 0), ROTA_EINVAL);
-    assert_status(rota_pool_set_core_may_time_out(pool, true), ROTA_EINVAL);
-    assert_false(test_options(pool).core_may_time_out);
-    assert_ok(rota_pool_set_core_may_time_out(pool, false));
     assert_ok(rota_close(pool));
 }
 
@@ -327,6 +354,7 @@ static void every_setter_says(rota_executor *ex, int status)
     assert_status(rota_pool_set_core_threads(ex, 1), status);
     assert_status(rota_pool_set_max_threads(ex, 2), status);
     assert_status(rota_pool_set_keep_alive(ex, 1), status);
+    assert_status(rota_pool_resize(ex, 1, 2), status);
     assert_status(rota_pool_set_core_may_time_out(ex, true), status);
     assert_status(rota_pool_set_reject(ex, handle, NULL), status);
     assert_status(rota_pool_set_threads(ex, &threads), status);
@@ -346,6 +374,7 @@ TEST(what_cannot_be_set_is_not_supported)
     every_setter_says(single, ROTA_ENOTSUP);
     every_setter_says(scheduled, ROTA_ENOTSUP);
     every_setter_says(NULL, ROTA_EINVAL);
+    assert_status(rota_pool_resize(direct, 1, 1), ROTA_ENOTSUP);
     assert_status(rota_pool_options_get(direct, &now), ROTA_ENOTSUP);
     assert_status(rota_pool_prestart(direct, &started), ROTA_ENOTSUP);
     assert_status(rota_pool_prestart_one(direct, &started), ROTA_ENOTSUP);
@@ -369,6 +398,8 @@ TEST(nothing_is_written_through_null)
     assert_status(rota_pool_prestart_one(pool, NULL), ROTA_EINVAL);
     assert_status(rota_pool_prestart(NULL, &started), ROTA_EINVAL);
     assert_status(rota_pool_prestart_one(NULL, &started), ROTA_EINVAL);
+    assert_status(rota_pool_resize(NULL, 1, 1), ROTA_EINVAL);
+    assert_status(rota_pool_set_core_may_time_out(NULL, true), ROTA_EINVAL);
     assert_int_equal(started, 99);
     assert_int_equal(test_stats(pool).threads, 0);
     assert_ok(rota_close(pool));

@@ -175,8 +175,25 @@ TEST(the_settings_of_a_pool_are_those_of_this_one)
     assert_string_equal(test_sched_options(sched).threads.name, "new");
     assert_status(rota_pool_set_threads(sched, NULL), ROTA_EINVAL);
     assert_status(rota_pool_set_keep_alive(sched, -1), ROTA_EINVAL);
-    assert_status(rota_pool_set_keep_alive(sched, 0), ROTA_EINVAL); /* beside core_may_time_out */
+    assert_ok(rota_pool_set_keep_alive(sched, 0)); /* together with core_may_time_out */
     assert_string_equal(test_sched_options(sched).threads.name, "new");
+    assert_ok(rota_close(sched));
+}
+
+/* SCHED-18: a scheduled pool has no maximum. */
+TEST(a_maximum_is_accepted_and_changes_nothing)
+{
+    rota_executor *sched = test_sched((rota_sched_options){.core_threads = 3});
+    rota_pool_options before = test_options(sched);
+
+    assert_ok(rota_pool_set_max_threads(sched, 1));
+    assert_ok(rota_pool_set_max_threads(sched, UINT32_MAX));
+    assert_int_equal(test_options(sched).core_threads, 3);
+    assert_int_equal(test_options(sched).max_threads, before.max_threads);
+    assert_ok(rota_pool_resize(sched, 5, 1));
+    assert_int_equal(test_options(sched).core_threads, 5);
+    assert_int_equal(test_options(sched).max_threads, before.max_threads);
+    assert_status(rota_pool_set_core_threads(sched, UINT32_MAX), ROTA_EINVAL);
     assert_ok(rota_close(sched));
 }
 

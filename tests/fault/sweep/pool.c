@@ -111,6 +111,11 @@ static int set_more(void)
     return rota_pool_set_core_threads(stage.pool, 3);
 }
 
+static int resize(void)
+{
+    return rota_pool_resize(stage.pool, 3, 3);
+}
+
 static void core_is_set(void)
 {
     test_check(test_options(stage.pool).core_threads == 3);
@@ -217,6 +222,7 @@ static const sweep_row rows[] = {
     {"rota_pool_set_core_may_time_out", with_two, set_core_may_time_out},
     {"rota_pool_set_keep_alive", with_two, set_keep_alive},
     {"rota_pool_set_max_threads", with_spare, set_max_threads},
+    {"rota_pool_resize", growing, resize, core_is_set},
     {"rota_pool_set_reject", sweep_a_busy_pool, set_reject, .is_quiet = true},
     {"rota_pool_options_get", sweep_a_busy_pool, options_get, .is_quiet = true},
     {"rota_pool_prestart", no_threads, prestart, two_are_there,
