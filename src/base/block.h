@@ -27,6 +27,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ROTA__BLOCK_UNIT    64 /* sizes are multiples of a cache line */
 #define ROTA__BLOCK_SIZES   3  /* blocks of 1, 2 or 3 units */
@@ -117,6 +118,9 @@ static inline void rota__block_put(rota__magazines *magazines, void *memory, siz
     rota__magazine *loaded = &magazines->loaded[rota__block_index(size)];
     rota__block *block = memory;
 
+#ifdef ROTA_CHECKED /* the next owner must not rely on what the block contains */
+    memset(memory, 0xDB, size);
+#endif
     if (ROTA__UNLIKELY(loaded->room == 0 || slab_offset == 0)) {
         rota__block_put_slow(memory, size, slab_offset);
         return;
