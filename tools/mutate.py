@@ -708,7 +708,7 @@ def self_test():
     with contextlib.redirect_stdout(io.StringIO()):
         assert compare(before, before) == 0
         assert compare(before, {"a": {"outcome": "survived", "by": None}}) == 1
-    assert distance("src/base/park.c", "base.park") < distance("src/base/park.c", "stress.x")
+    assert distance("src/base/wait.c", "base.wait") < distance("src/base/wait.c", "stress.x")
 
 
 def parse():

@@ -2,7 +2,7 @@
 #include "base/mutex.h"
 
 #include "base/check.h"
-#include "base/park.h"
+#include "base/wait.h"
 
 /*
  * The lock is soon free if the thread that holds it is running, so a waiting thread spins first.

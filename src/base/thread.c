@@ -3,8 +3,8 @@
 #include "base/thread.h"
 
 #include "base/fork.h"
-#include "base/park.h"
 #include "base/trace.h"
+#include "base/wait.h"
 
 #ifndef ROTA_EXPLORE
 _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;

@@ -14,7 +14,7 @@
  *              after each unpark. So no interrupt is slept through. Executions that begin on a
  *              stopped thread are interrupted from birth.
  *   thread.T3  A thread does not exit while it is held: another thread has its address and will
- *              still unpark it (park.h).
+ *              still unpark it (wait.h).
  *   thread.T4  A flag is set by a swap, which releases, and taken by a swap, which acquires. One
  *              swap may take the interrupts of several threads. It then sees what each of them did
  *              before: a read-modify-write continues the release sequence of the one before it,
@@ -55,7 +55,7 @@ typedef struct rota__helper {
 /* Of threads that have none of their own; NULL: there is none. */
 extern rota__atomic(const rota__helper *) rota__anyones_helper;
 
-/* How long it pays to spin at one place: park.h. Begins with zeros. */
+/* How long it pays to spin at one place: wait.h. Begins with zeros. */
 typedef struct rota__spin_budget {
     rota_ns time;
     unsigned misses; /* in a row */
@@ -68,7 +68,7 @@ typedef struct rota__inside {
 } rota__inside;
 
 struct rota_thread {
-    rota__os_word permit;               /* park.c only */
+    rota__os_word permit;               /* wait.c only */
     rota__atomic(uint32_t) interrupted; /* thread.T1 */
     rota__atomic(uint32_t) stopped;     /* thread.T1: how often */
     rota__atomic(uint32_t) holds;       /* thread.T3 */

@@ -23,7 +23,7 @@ static rota__waitq_entry *first_entry(const rota__waitq *queue)
 }
 
 /* The newest entry goes first, unless the first one is still spinning and can be served sooner. */
-static void enqueue(rota__waitq *queue, rota__waitq_entry *entry, rota_ns deadline)
+static void enqueue(rota__waitq *queue, rota__waitq_entry *entry)
 {
     rota__waitq_entry *first = first_entry(queue);
     bool goes_first =
@@ -39,7 +39,7 @@ static void enqueue(rota__waitq *queue, rota__waitq_entry *entry, rota_ns deadli
         rota__list_append(&queue->entries, &entry->link);
     rota__store_relaxed(&queue->queued, rota__waitq_queued(queue) + 1);
     entry->state = ROTA__WAITQ_QUEUED;
-    entry->until = deadline;
+    entry->until = entry->deadline;
     entry->spin_time = goes_first && queue->may_spin ? rota__spin_budget_get(&queue->spin) : 0;
     rota__store_relaxed(&entry->spinning, entry->spin_time > 0);
 }
@@ -141,99 +141,88 @@ static bool has_come(rota_ns ready_at)
     return ready_at == ROTA__READY || rota__has_passed(ready_at);
 }
 
-/* Called with the lock held. The thread retries at once if the condition is true. */
-static bool may_retry(rota__waitq *queue, rota__waitq_entry *entry, rota_ns ready_at)
-{
-    if (!has_come(ready_at))
-        return false;
-    let_retry(queue, entry);
-    return true;
-}
-
 /*
  * Called with the lock held: queues the entry, or makes it the leader if the condition becomes true
  * at a known time before its deadline (DWQ-12).
  */
-static int begin(rota__waitq *queue, rota__waitq_entry *entry, rota_ns ready_at, rota_ns deadline)
+static int begin(rota__waitq *queue, rota__waitq_entry *entry, rota_ns ready_at)
 {
-    int status;
-
-    if (rota__take_interrupt(rota__self())) /* before the time: INT-04 */
-        return ROTA_EINTERRUPTED;
-    if (rota__has_passed(deadline))
-        return ROTA_ETIMEDOUT;
     if (is_over(queue, entry->epoch)) /* waitq.W6a */
         return ROTA_EAGAIN;
-    status = rota__waiter_init(&entry->waiter);
+    int status = rota__waiter_begin(&entry->waiter, entry->deadline);
     if (status != ROTA_OK)
         return status;
-    if (queue->leader == NULL && ready_at != ROTA_FOREVER && ready_at <= deadline) {
+    if (queue->leader == NULL && ready_at != ROTA_FOREVER && ready_at <= entry->deadline) {
         queue->leader = entry; /* waitq.W1 */
         entry->state = ROTA__WAITQ_LEADING;
         entry->until = ready_at;
         entry->spin_time = 0;
     } else {
-        enqueue(queue, entry, deadline);
+        enqueue(queue, entry);
     }
     return ROTA_OK;
 }
 
-static bool sleep_until_woken(rota__waitq_entry *entry)
+/*
+ * Takes an entry out of the queue because its time is up or its thread was interrupted. If the
+ * condition is true after all, the thread retries instead of giving up. So does a leader that was
+ * parked for an element which is gone, as long as its own deadline has not passed.
+ */
+static bool withdraw(rota__waiter *waiter, int why)
 {
-    if (entry->spin_time > 0) { /* mutants: only whether it spins */
-        if (rota__waiter_spin(&entry->waiter, entry->spin_time))
-            return true;
-        rota__store_relaxed(&entry->spinning, false); /* mutants: only a needless wake */
-    }
-    return rota__waiter_wait(&entry->waiter, entry->until) == ROTA_OK;
-}
+    rota__waitq_entry *entry = ROTA__CONTAINER(waiter, rota__waitq_entry, waiter);
+    rota__waitq *queue = entry->queue;
+    rota__waitq_entry *next;
 
-/* Called with the lock held, after a sleep that no waker ended. False: a waker has done so just now. */
-static bool withdraw(rota__waitq *queue, rota__waitq_entry *entry)
-{
-    if (entry->state != ROTA__WAITQ_QUEUED && entry->state != ROTA__WAITQ_LEADING) /* waitq.W4a */
-        return false;
+    rota__mutex_lock(queue->lock);
+    if (entry->state != ROTA__WAITQ_QUEUED && entry->state != ROTA__WAITQ_LEADING) { /* waitq.W4a */
+        rota__mutex_unlock(queue->lock);
+        return false; /* a waker was faster: waitq.W3 */
+    }
     if (entry->state == ROTA__WAITQ_QUEUED)
         dequeue(queue, entry, ROTA__WAITQ_IDLE);
-    stop_leading(queue, entry); /* mutants: the caller does so again */
-    rota__waiter_withdraw(&entry->waiter);
-    return true;
-}
-
-static int give_up_and_unlock(rota__waitq *queue, int status)
-{
-    rota__waitq_entry *next = notify_successor(queue); /* waitq.W2b */
-
+    bool retries = has_come(queue->ops->ready_at(queue))
+                   || (why == ROTA_ETIMEDOUT && !rota__has_passed(entry->deadline));
+    if (retries) {
+        let_retry(queue, entry);
+        next = entry; /* the thread wakes itself */
+    } else {
+        stop_leading(queue, entry);
+        next = notify_successor(queue); /* waitq.W2b */
+    }
     rota__mutex_unlock(queue->lock);
     rota__waitq_wake(next);
-    return status;
+    return !retries;
 }
 
 int rota__waitq_wait(rota__waitq *queue, rota__waitq_entry *entry, rota_ns deadline)
 {
+    entry->queue = queue;
+    entry->deadline = deadline;
     rota__mutex_lock(queue->lock);
-    for (;;) {
-        rota_ns ready_at = ROTA__BUG(
-            waitq.W1a, queue->ops->ready_at(queue),
-            entry->state == ROTA__WAITQ_IDLE ? ROTA_FOREVER : queue->ops->ready_at(queue));
-        if (may_retry(queue, entry, ready_at))
-            break;
-        stop_leading(queue, entry);
-        int status = begin(queue, entry, ready_at, deadline);
-        if (status != ROTA_OK)
-            return give_up_and_unlock(queue, status);
+    rota_ns ready_at =
+        ROTA__BUG(waitq.W1a, queue->ops->ready_at(queue),
+                  entry->state == ROTA__WAITQ_IDLE ? ROTA_FOREVER : queue->ops->ready_at(queue));
+    if (has_come(ready_at)
+        && !is_over(queue, entry->epoch)) { /* else the retry would fail: waitq.W6 */
+        let_retry(queue, entry);
         rota__mutex_unlock(queue->lock);
-        if (sleep_until_woken(entry))
-            return entry->state == ROTA__WAITQ_ABORTED ? ROTA_EAGAIN : ROTA_OK;
-        rota__mutex_lock(queue->lock);
-        if (!withdraw(queue, entry)) {
-            rota__mutex_unlock(queue->lock);
-            rota__waiter_wait_only(&entry->waiter); /* waitq.W3, waitq.W4 */
-            return entry->state == ROTA__WAITQ_ABORTED ? ROTA_EAGAIN : ROTA_OK;
-        }
+        return ROTA_OK;
+    }
+    stop_leading(queue, entry);
+    int status = begin(queue, entry, ready_at);
+    if (status != ROTA_OK) {
+        rota__waitq_entry *next = notify_successor(queue); /* waitq.W2c */
+        rota__mutex_unlock(queue->lock);
+        rota__waitq_wake(next);
+        return status;
     }
     rota__mutex_unlock(queue->lock);
-    return ROTA_OK;
+
+    if (entry->spin_time > 0 && !rota__waiter_spin(&entry->waiter, entry->spin_time))
+        rota__store_relaxed(&entry->spinning, false); /* mutants: only a needless wake */
+    status = rota__waiter_wait(&entry->waiter, entry->until, withdraw);
+    return entry->state == ROTA__WAITQ_ABORTED ? ROTA_EAGAIN : status;
 }
 
 /* -- Waking --------------------------------------------------------------- */

@@ -53,7 +53,7 @@
 
 #include "base/list.h"
 #include "base/mutex.h"
-#include "base/park.h"
+#include "base/wait.h"
 
 typedef struct rota__waitq rota__waitq;
 typedef struct rota__waitq_entry rota__waitq_entry;
@@ -114,10 +114,12 @@ typedef enum rota__waitq_state {
 struct rota__waitq_entry {
     rota__link link;
     rota__waiter waiter;
+    rota__waitq *queue;
     rota__waitq_state state;     /* under the lock; its own thread also reads it after a wake-up */
     void *element;               /* the producer's, or the one that a consumer was handed */
     bool has_element;            /* the thread has taken one; under the lock that this needed */
     uint32_t epoch;              /* the thread waits in this epoch only; or ROTA__ANY_EPOCH */
+    rota_ns deadline;            /* of the caller */
     rota_ns until;               /* of the park: the deadline, or earlier if the thread leads */
     rota_ns spin_time;           /* how long the thread spins before it parks; 0: not at all */
     rota__atomic(bool) spinning; /* the thread has not parked yet */
@@ -144,7 +146,7 @@ bool rota__waitq_spin(const rota__waitq *queue);
  * ROTA_EINTERRUPTED   the thread was interrupted; its flag is cleared
  * ROTA_ETIMEDOUT      the deadline has passed
  * ROTA_EAGAIN         all waiters were aborted, or the entry's epoch is over
- * ROTA_ENOMEM         the thread cannot wait: rota__waiter_init
+ * ROTA_ENOMEM         the thread cannot wait: rota__waiter_begin
  */
 int rota__waitq_wait(rota__waitq *queue, rota__waitq_entry *entry, rota_ns deadline);
 

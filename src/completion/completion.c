@@ -286,7 +286,7 @@ static int take(rota_completion *service, rota_ns deadline, rota_future **done)
 
     rota__waitq_entry_init(&mine, NULL);
     do {
-        if (helper != NULL && run_one(service, helper))
+        if (helper != NULL && !rota__has_passed(deadline) && run_one(service, helper))
             status = ROTA_OK;
         else
             status = rota__waitq_wait(waitq, &mine, deadline);
@@ -303,8 +303,6 @@ int rota_completion_poll_timed(rota_completion *service, rota_ns timeout, rota_f
 
     if (status != ROTA_EEMPTY)
         return status;
-    if (timeout <= 0) /* one look, but an interrupt comes first: INT-04 */
-        return rota_interrupted() ? ROTA_EINTERRUPTED : ROTA_ETIMEDOUT;
     return take(service, rota__deadline(timeout), done);
 }
 

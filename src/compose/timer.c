@@ -15,9 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/fork.h"
-#include "base/lobby.h"
-#include "base/park.h"
 #include "base/time.h"
+#include "base/wait.h"
 #include "os/cleanup.h"
 
 #include <rota/sched.h>
@@ -228,7 +227,7 @@ typedef struct delayed {
     rota__cancel_listener listener; /* of the futures on the way: timer.M2 */
     rota__mutex lock;
     size_t under_way;
-    rota__lobby waiters; /* for the last of them */
+    rota__latch waiters; /* for the last of them */
 } delayed;
 
 /* timer.M2 */
@@ -244,7 +243,7 @@ static void arrived(delayed *self)
 {
     rota__mutex_lock(&self->lock);
     if (--self->under_way == 0)
-        rota__lobby_open(&self->waiters);
+        rota__latch_signal_all(&self->waiters);
     rota__mutex_unlock(&self->lock);
 }
 
@@ -378,7 +377,7 @@ static int delayed_await(void *ctx, rota_ns timeout)
 
     rota__mutex_lock(&self->lock);
     if (self->under_way > 0)
-        return rota__lobby_wait(&self->waiters, &self->lock, deadline);
+        return rota__latch_wait(&self->waiters, &self->lock, deadline);
     rota__mutex_unlock(&self->lock);
     return ROTA_OK;
 }
@@ -406,7 +405,7 @@ int rota_delayed(rota_executor *ex, rota_ns delay, rota_executor **out)
     if (self == NULL)
         return ROTA_ENOMEM;
     *self = (delayed){.executor = ex, .delay = delay, .listener = {.notify = ended_on_the_way}};
-    rota__lobby_init(&self->waiters);
+    rota__latch_init(&self->waiters);
     status = rota_executor_new(&ops, self, out);
     if (status != ROTA_OK)
         rota__free(self, sizeof *self);

@@ -144,18 +144,19 @@ static bool help(struct race *race)
     return has_run;
 }
 
+static bool has_ended_entry(void *race)
+{
+    return rota__load_acquire(&((struct race *)race)->ended) != NULL; /* pairs with entry_ended */
+}
+
 static int wait_for_entry(struct race *race)
 {
     if (!rota__has_passed(race->deadline) && help(race))
         return ROTA_OK;
-    while (rota__load_acquire(&race->ended) == NULL) {
-        if (rota__take_interrupt(race->caller))
-            return ROTA_EINTERRUPTED;
-        if (rota__has_passed(race->deadline))
-            return ROTA_ETIMEDOUT;
-        rota__park(race->caller, race->deadline);
-    }
-    return ROTA_OK;
+    int status = rota__park_until(race->caller, has_ended_entry, race, race->deadline);
+    if (status == ROTA_EINTERRUPTED)
+        rota__take_interrupt(race->caller);
+    return status;
 }
 
 /* -- The race ------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "exec/exec_internal.h"
 
 #include "base/fork.h"
-#include "base/park.h"
+#include "base/wait.h"
 
 #include <rota/observe.h>
 #include <stdio.h>

@@ -353,23 +353,17 @@ static bool get_up(rota__fj_worker *worker, uint64_t change)
     if (is_asleep) {
         rota__list_remove(&worker->link);
         rota__add_acq_rel(&pool->crowd, change - FJ_SLEEPING);
-        rota__waiter_withdraw(&worker->waiter);
+        rota__waiter_cancel(&worker->waiter);
     }
     rota__mutex_unlock(&pool->lock);
     if (!is_asleep)
-        rota__waiter_wait_only(&worker->waiter);
+        rota__waiter_wait_uninterruptible(&worker->waiter);
     return is_asleep;
 }
 
 static int doze(rota__fj_worker *worker, rota_ns length)
 {
-    rota_ns deadline = rota__deadline(length);
-    int status;
-
-    worker->is_apart = true;
-    status = rota__waiter_wait(&worker->waiter, deadline);
-    worker->is_apart = false;
-    return status;
+    return rota__waiter_wait_idle(&worker->waiter, rota__deadline(length));
 }
 
 bool rota__crew_force(rota__fj_pool *pool)
@@ -416,7 +410,7 @@ bool rota__crew_sleep(rota__fj_worker *worker)
     rota__mutex_lock(&pool->lock);
     if (rota__fj_pool_state(pool) >= ROTA_STOP)
         return leave_search(worker);
-    if (rota__waiter_init(&worker->waiter) != ROTA_OK)
+    if (rota__waiter_begin_uninterruptible(&worker->waiter) != ROTA_OK)
         return leave_search(worker); /* no memory to sleep with: who stayed awake would hold up all
                                         that waits for quiet */
     rota__list_prepend(&pool->sleepers, &worker->link);

@@ -37,8 +37,7 @@
 #define ROTA_NO_INLINE
 #include <rota/completer.h>
 
-#include "base/lobby.h"
-#include "base/park.h"
+#include "base/wait.h"
 #include "pool/pool_internal.h"
 
 #include <rota/factory.h>
@@ -207,7 +206,6 @@ struct rota__fj_worker {
     unsigned helping; /* tasks that it runs while one waits for a future, inside one another */
     unsigned blocks;  /* rota_block_begin, and waits of tasks, nested */
     unsigned waits;   /* joins that help a thief, nested */
-    bool is_apart;    /* it waits as a worker, not as a task */
     bool has_started; /* it counts among the searching since it was made, until then */
     bool is_stopped;  /* by the pool; under its lock */
     uint32_t random;
@@ -305,8 +303,8 @@ struct rota__fj_pool {
     bool tasks_next;       /* whose turn it is */
     rota__list sleepers;   /* the first is the next to wake */
     rota__list ended;      /* left, but not joined */
-    rota__lobby quiet;     /* for quiescence */
-    rota__lobby waiters;   /* for the end */
+    rota__latch quiet;     /* for quiescence */
+    rota__latch waiters;   /* for the end */
     rota__fj_worker *free;
     unsigned threads; /* made, or being made, and not left */
     unsigned guests;  /* callers that take part */

@@ -39,7 +39,7 @@ static void end_tidying(void *arg)
 
     rota__mutex_lock(&pool->lock);
     set_state(pool, ROTA_TERMINATED);
-    rota__lobby_open(&pool->waiters); /* forkjoin.F1 */
+    rota__latch_signal_all(&pool->waiters); /* forkjoin.F1 */
     rota__mutex_unlock(&pool->lock);
 }
 
@@ -57,7 +57,7 @@ void rota__fj_settle(rota__fj_pool *pool)
     rota_executor_state state = rota__fj_pool_state(pool);
 
     if (is_quiet(pool)) {
-        rota__lobby_open(&pool->quiet);
+        rota__latch_signal_all(&pool->quiet);
         if (state == ROTA_SHUTDOWN) { /* FJ-23: that was all */
             set_state(pool, ROTA_STOP);
             rota__crew_wake_all(pool);
@@ -245,7 +245,7 @@ static int fj_await_termination(rota_executor *ex, rota_ns timeout)
     }
     rota__mutex_lock(&pool->lock);
     if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
-        return rota__lobby_wait(&pool->waiters, &pool->lock, deadline);
+        return rota__latch_wait(&pool->waiters, &pool->lock, deadline);
     rota__mutex_unlock(&pool->lock);
     return ROTA_OK;
 }
@@ -320,7 +320,7 @@ bool rota__fj_pool_end(rota__fj_pool *pool)
     rota__fj_settle(pool);
     rota__mutex_lock(&pool->lock);
     if (rota__fj_pool_state(pool) != ROTA_TERMINATED)
-        rota__lobby_wait(&pool->waiters, &pool->lock, rota__deadline(ROTA_SEC(1)));
+        rota__latch_wait(&pool->waiters, &pool->lock, rota__deadline(ROTA_SEC(1)));
     else
         rota__mutex_unlock(&pool->lock);
     if (rota__fj_pool_state(pool) != ROTA_TERMINATED || !is_forgotten(pool))
@@ -347,8 +347,8 @@ static int init(rota__fj_pool *pool, const rota_forkjoin_options *options, bool 
     pool->hooks = options->hooks;
     rota__list_init(&pool->sleepers);
     rota__list_init(&pool->ended);
-    rota__lobby_init(&pool->quiet);
-    rota__lobby_init(&pool->waiters);
+    rota__latch_init(&pool->quiet);
+    rota__latch_init(&pool->waiters);
     pool->workers = rota__alloc_array(pool->max_threads, sizeof pool->workers[0]);
     if (pool->workers != NULL)
         return ROTA_OK;

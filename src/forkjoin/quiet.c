@@ -23,7 +23,7 @@ int rota__fj_await_quiet(rota__fj_pool *pool, rota_ns deadline)
 {
     rota__mutex_lock(&pool->lock);
     if (!rota__fj_has_only(pool, 0))
-        return rota__lobby_wait(&pool->quiet, &pool->lock, deadline);
+        return rota__latch_wait(&pool->quiet, &pool->lock, deadline);
     rota__mutex_unlock(&pool->lock);
     return ROTA_OK;
 }

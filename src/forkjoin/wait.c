@@ -55,14 +55,14 @@ static void wait_until_done(rota_fj *task)
     rota__fj_waiter mine;
 
     look_until_done(task, true);
-    if (rota__waiter_init(&mine.waiter) != ROTA_OK) {
+    if (rota__waiter_begin_uninterruptible(&mine.waiter) != ROTA_OK) {
         look_until_done(task, false);
         return;
     }
     if (rota__fj_is_done(task) || !get_in_line(task, &mine))
-        rota__waiter_withdraw(&mine.waiter);
+        rota__waiter_cancel(&mine.waiter);
     else
-        rota__waiter_wait_only(&mine.waiter); /* deaf: INT-11 */
+        rota__waiter_wait_uninterruptible(&mine.waiter); /* deaf: INT-11 */
 }
 
 /* -- A worker ------------------------------------------------------------- */
@@ -330,13 +330,13 @@ void rota_block_end(void)
         rota__crew_unblock(worker);
 }
 
-/* park.c tells of every wait; those of the worker itself are no task's. */
+/* wait.c calls these around every wait of a task. */
 void rota__fj_wait_begins(const rota__helper *helper)
 {
     rota__fj_worker *worker =
         ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
 
-    if (!worker->is_apart && worker->blocks++ == 0)
+    if (worker->blocks++ == 0)
         rota__crew_block(worker, false);
 }
 
@@ -345,6 +345,6 @@ void rota__fj_wait_ends(const rota__helper *helper)
     rota__fj_worker *worker =
         ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
 
-    if (!worker->is_apart && --worker->blocks == 0)
+    if (--worker->blocks == 0)
         rota__crew_unblock(worker);
 }

@@ -25,7 +25,7 @@
 #ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
 #define ROTA_FUTURE_FUTURE_INTERNAL_H
 
-#include "base/park.h"
+#include "base/wait.h"
 #include "task/task_internal.h"
 
 #include <rota/future.h>
@@ -169,6 +169,7 @@ struct rota__action {
 typedef struct rota__getter {
     rota__action action;
     rota__waiter waiter;
+    rota_future *future;
 } rota__getter;
 
 /* False: the future is done, or about to be, and the action will not run. */

@@ -34,31 +34,29 @@ static bool spin(rota__waiter *waiter)
     return is_woken;
 }
 
+static bool withdraw(rota__waiter *waiter, int why)
+{
+    rota__getter *getter = ROTA__CONTAINER(waiter, rota__getter, waiter);
+
+    (void)why;
+    return rota__future_remove(getter->future, &getter->action);
+}
+
 /* ROTA_OK: it is done. */
 static int wait_for(rota_future *future, rota_ns deadline)
 {
-    rota__getter getter = {.action = {.run = NULL}};
-    int status = rota__waiter_init(&getter.waiter);
+    rota__getter getter = {.action = {.run = NULL}, .future = future};
+    int status = rota__waiter_begin(&getter.waiter, deadline);
 
     if (status != ROTA_OK)
         return status;
     if (!rota__future_add(future, &getter.action)) {
-        rota__waiter_withdraw(&getter.waiter);
+        rota__waiter_cancel(&getter.waiter);
         return ROTA_OK;
     }
     if (spin(&getter.waiter))
         return ROTA_OK;
-    status = rota__waiter_wait(&getter.waiter, deadline);
-    if (status == ROTA_OK)
-        return ROTA_OK;
-    if (!rota__future_remove(future, &getter.action)) {
-        rota__waiter_wait_only(&getter.waiter); /* it was done after all: FUT-07 */
-        return ROTA_OK;
-    }
-    rota__waiter_withdraw(&getter.waiter);
-    if (status == ROTA_EINTERRUPTED)
-        rota__take_interrupt(getter.waiter.thread);
-    return status;
+    return rota__waiter_wait(&getter.waiter, deadline, withdraw); /* FUT-07 */
 }
 
 /* EXEC-18: what this thread waits for, it may be able to do itself. False: it never will be. */
@@ -82,6 +80,8 @@ static int help_and_wait(rota_future *future, rota_ns deadline)
 
     do {
         bool may_help = help(self, future);
+        if (rota_future_is_done(future))
+            return ROTA_OK; /* even if the thread was interrupted meanwhile */
         rota_ns time = rota__load_relaxed(&future->time);
         bool comes_later = time >= 0 && !rota__has_passed(time);
         until = may_help && comes_later && time < deadline ? time : deadline;
@@ -97,8 +97,8 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
 
     if (phase != FUTURE_NEW)
         return report(future, phase, result);
-    if (timeout <= 0) /* one look, but an interrupt comes first: INT-04 */
-        return rota_interrupted() ? ROTA_EINTERRUPTED : ROTA_ETIMEDOUT;
+    if (timeout <= 0)
+        return wait_for(future, rota__deadline(timeout)); /* only checks for an interrupt: INT-04 */
     if (rota__is_executing(future))
         return ROTA_EDEADLOCK;
 

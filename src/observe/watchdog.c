@@ -15,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/fork.h"
-#include "base/lobby.h"
 #include "base/time.h"
+#include "base/wait.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ typedef struct watchdog {
     rota_watchdog_options options;
     rota_ns period;
     rota__os_thread thread;
-    rota__lobby stop; /* under the process's lock, as is the next */
+    rota__latch stop; /* under the process's lock, as is the next */
     bool is_stopped;
     uint32_t generation;
 } watchdog;
@@ -245,7 +245,7 @@ static void watch(void *arg)
         rota__mutex_lock(&rota__process_lock);
         if (self->is_stopped)
             break;
-        if (rota__lobby_wait(&self->stop, &rota__process_lock, rota__deadline(self->period))
+        if (rota__latch_wait(&self->stop, &rota__process_lock, rota__deadline(self->period))
             == ROTA_ENOMEM)
             rota__os_wait(&never, 0, rota__deadline(self->period));
         look(self);
@@ -310,7 +310,7 @@ int rota_watchdog_start(const rota_watchdog_options *options)
         return ROTA_ENOMEM;
     *self = (watchdog){
         .options = *options, .period = period_of(options), .generation = rota__generation_now()};
-    rota__lobby_init(&self->stop);
+    rota__latch_init(&self->stop);
     status = start(self);
     if (status != ROTA_OK)
         rota__free(self, sizeof *self);
@@ -341,7 +341,7 @@ int rota_watchdog_stop(void)
     self = to_stop(&status);
     if (self != NULL) {
         self->is_stopped = true;
-        rota__lobby_open(&self->stop);
+        rota__latch_signal_all(&self->stop);
     }
     rota__mutex_unlock(&rota__process_lock);
     if (self == NULL)

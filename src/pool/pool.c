@@ -335,7 +335,7 @@ static void init(rota__pool *pool, const rota_pool_options *options, const rota_
     rota__store_relaxed(&pool->core_may_time_out, options->core_may_time_out);
     rota__list_init(&pool->workers);
     rota__list_init(&pool->ended);
-    rota__lobby_init(&pool->waiters);
+    rota__latch_init(&pool->waiters);
 }
 
 int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,

@@ -42,7 +42,7 @@
 #define ROTA_POOL_INTERNAL_H
 
 #include "base/fork.h"
-#include "base/lobby.h"
+#include "base/wait.h"
 #include "exec/exec_internal.h"
 #include "pool/ctl.h"
 #include "queue/queue_internal.h"
@@ -110,7 +110,7 @@ struct rota__pool {
     rota__mutex lock; /* the rest: pool.P3 */
     rota__list workers;
     rota__list ended;    /* left, but not joined */
-    rota__lobby waiters; /* for the end */
+    rota__latch waiters; /* for the end */
     rota__thread_plan *plan;
     rota_reject *on_reject;
     void *reject_ctx;

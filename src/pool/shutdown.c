@@ -29,7 +29,7 @@ static void end_tidying(void *arg)
 
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
-    rota__lobby_open(&pool->waiters); /* pool.P10 */
+    rota__latch_signal_all(&pool->waiters); /* pool.P10 */
     rota__mutex_unlock(&pool->lock);
 }
 
@@ -84,7 +84,7 @@ int rota__pool_await_termination(rota_executor *ex, rota_ns timeout)
     deadline = rota__deadline(timeout);
     rota__mutex_lock(&pool->lock);
     if (rota__ctl_state(rota__ctl_load(&pool->ctl)) != ROTA_TERMINATED)
-        return rota__lobby_wait(&pool->waiters, &pool->lock, deadline);
+        return rota__latch_wait(&pool->waiters, &pool->lock, deadline);
     rota__mutex_unlock(&pool->lock);
     return ROTA_OK;
 }

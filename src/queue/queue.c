@@ -221,10 +221,6 @@ int rota_queue_transfer(rota_queue *queue, void *element, rota_ns timeout)
 
     if (status != ROTA_EFULL)
         return status;
-    if (rota_interrupted()) /* before the time: INT-04 */
-        return ROTA_EINTERRUPTED;
-    if (timeout <= 0)
-        return ROTA_ETIMEDOUT;
     return queue->kind->transfer(queue, element, rota__deadline(timeout));
 }
 

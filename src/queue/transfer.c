@@ -17,6 +17,7 @@
 typedef struct transfer {
     rota__link link;
     rota__waiter waiter;
+    rota__fifo *fifo;
     uint64_t number;
 } transfer;
 
@@ -79,41 +80,29 @@ static bool is_number(void *element, uint64_t number, void *ctx)
     return number == *(const uint64_t *)ctx;
 }
 
-/* After time or interrupt: is the element still there? Then it is out, and so is its producer. */
-static bool withdraw(rota__fifo *fifo, transfer *mine)
+/* Takes the element out of the queue again, and its producer out of the list. */
+static bool withdraw(rota__waiter *waiter, int why)
 {
+    transfer *mine = ROTA__CONTAINER(waiter, transfer, waiter);
+    rota__fifo *fifo = mine->fifo;
+
+    (void)why;
     rota__fifo_lock_both(fifo);
-    bool was_there = rota__link_is_in_list(&mine->link);
-    if (was_there) {
+    bool is_listed = rota__link_is_in_list(&mine->link);
+    if (is_listed) { /* transfer.T1 */
         drop(fifo, mine);
         rota__fifo_sift(fifo, is_number, &mine->number);
     }
     rota__fifo_unlock_both(fifo);
-    return was_there;
-}
-
-static int wait_for_taker(rota__fifo *fifo, transfer *mine, rota_ns deadline)
-{
-    int status = rota__waiter_wait(&mine->waiter, deadline);
-
-    if (status == ROTA_OK)
-        return ROTA_OK;
-    if (!withdraw(fifo, mine)) {               /* transfer.T1 */
-        rota__waiter_wait_only(&mine->waiter); /* it was taken after all */
-        return ROTA_OK;
-    }
-    rota__waiter_withdraw(&mine->waiter);
-    if (status == ROTA_EINTERRUPTED)
-        rota__take_interrupt(mine->waiter.thread);
-    return status;
+    return is_listed;
 }
 
 int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
     rota__waitq_entry *next;
-    transfer mine;
-    int status = rota__waiter_init(&mine.waiter);
+    transfer mine = {.fifo = fifo};
+    int status = rota__waiter_begin(&mine.waiter, deadline);
 
     if (status != ROTA_OK)
         return status;
@@ -127,8 +116,8 @@ int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
     rota__mutex_unlock(&fifo->back.lock);
     rota__waitq_wake(next);
     if (is_inside)
-        return wait_for_taker(fifo, &mine, deadline);
-    rota__waiter_withdraw(&mine.waiter);
+        return rota__waiter_wait(&mine.waiter, deadline, withdraw);
+    rota__waiter_cancel(&mine.waiter);
     return status;
 }
 

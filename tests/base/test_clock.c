@@ -4,8 +4,8 @@
  */
 #include "rota_test_internal.h"
 
-#include "base/park.h"
 #include "base/time.h"
+#include "base/wait.h"
 
 static int install(void **state)
 {
@@ -131,9 +131,9 @@ static void wait_until(void *arg)
 {
     struct waiting *waiting = arg;
 
-    test_check(rota__waiter_init(&waiting->waiter) == ROTA_OK);
-    waiting->status = rota__waiter_wait(&waiting->waiter, waiting->deadline);
-    rota__waiter_withdraw(&waiting->waiter);
+    test_check(rota__waiter_begin_uninterruptible(&waiting->waiter) == ROTA_OK);
+    waiting->status = rota__waiter_wait_idle(&waiting->waiter, waiting->deadline);
+    rota__waiter_cancel(&waiting->waiter);
 }
 
 /* GEN-06: so does a waiter, whose time runs out at its deadline. */

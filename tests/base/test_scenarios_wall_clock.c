@@ -7,7 +7,7 @@
 #include "pools.h"
 #include "rota_test_internal.h"
 
-#include "base/park.h"
+#include "base/wait.h"
 
 #include <sched.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "rota_test_internal.h"
 
-#include "base/park.h"
+#include "base/wait.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static void live_unwatched(void *arg)
 
     (void)arg;
     test_check(rota_thread_self() == NULL);
-    test_check(rota__waiter_init(&waiter) == ROTA_ENOMEM);
+    test_check(rota__waiter_begin_uninterruptible(&waiter) == ROTA_ENOMEM);
 
     /* What needs nobody else works all the same. */
     test_check(rota_sleep(ROTA_US(100)) == ROTA_OK);
@@ -81,8 +81,8 @@ static void live_unwatched(void *arg)
     /* It is tried anew each time. */
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
     test_check(rota_thread_self() != NULL);
-    test_check(rota__waiter_init(&waiter) == ROTA_OK);
-    rota__waiter_withdraw(&waiter);
+    test_check(rota__waiter_begin_uninterruptible(&waiter) == ROTA_OK);
+    rota__waiter_cancel(&waiter);
 }
 
 /* GEN-10: NULL and ROTA_ENOMEM then, and as ever once there is memory again. */

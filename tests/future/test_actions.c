@@ -175,7 +175,7 @@ TEST(waiters_are_woken_before_actions_run)
     struct wake_look before = {.action = {.run = look_at_getter}, .getter = &getter};
     struct wake_look after = before;
 
-    assert_ok(rota__waiter_init(&getter.waiter));
+    assert_ok(rota__waiter_begin_uninterruptible(&getter.waiter));
     assert_true(rota__future_add(promise, &before.action));
     assert_true(rota__future_add(promise, &getter.action));
     assert_true(rota__future_add(promise, &after.action));

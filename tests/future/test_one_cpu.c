@@ -6,7 +6,7 @@
 #include "rota_test_internal.h"
 #include "rota_test_tasks.h"
 
-#include "base/park.h"
+#include "base/wait.h"
 
 #include <sched.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * park.pml - one thread waits in a list; it is woken, interrupted, or its time passes
- * (park.K2, park.K3, thread.T2, thread.T3).
+ * (wait.K2, wait.K3, thread.T2, thread.T3).
  *
  *   BUG 1  an unpark that comes before the park is not kept
  *   BUG 2  the thread is not held, and ends while it is being unparked
@@ -67,7 +67,7 @@ active proctype waiting()
        :: else -> park()
        fi
     od;
-    atomic { is_mine = in_list; in_list = false }; /* park.K2 */
+    atomic { is_mine = in_list; in_list = false }; /* wait.K2 */
     if
     :: is_mine && BUG != 2 -> pins--
     :: is_mine && BUG == 2
@@ -92,7 +92,7 @@ end_not_at_all:
     if
     :: atomic { in_list -> in_list = false };
        assert(waiter_lives);
-       woken = true; /* park.K3 */
+       woken = true; /* wait.K3 */
        unpark(was);
        if
        :: BUG != 2 -> pins--

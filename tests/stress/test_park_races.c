@@ -7,8 +7,8 @@
 #include "rota_test_internal.h"
 
 #include "base/mutex.h"
-#include "base/park.h"
 #include "base/time.h"
+#include "base/wait.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -43,7 +43,7 @@ static void play_second(void *arg)
     play(arg, 1);
 }
 
-/* park.K1: an unpark is never lost, before, during or after the park. */
+/* wait.K1: an unpark is never lost, before, during or after the park. */
 TEST(no_unpark_is_lost)
 {
     struct players players = {0};
@@ -110,7 +110,7 @@ enum { WAITERS = 2, ROUNDS = TEST_IS_SLOW ? 5000 : 20000 };
 /* What a waiter may be found in: a list with room for one. */
 struct place {
     rota__mutex mutex;    /* guards the next */
-    rota__waiter *waiter; /* published, not yet ended by anybody (park.K2) */
+    rota__waiter *waiter; /* published, not yet ended by anybody (wait.K2) */
     unsigned tokens;      /* plain: handed over by the wake */
     long woken, timed_out, interrupted;
     long wakes; /* the waker's own */
@@ -120,8 +120,13 @@ static struct place places[WAITERS];
 static atomic_int running;
 static test_latch no_more_interrupts = TEST_LATCH(1);
 
-static bool leave(struct place *place, rota__waiter *waiter)
+static _Thread_local struct place *own_place;
+
+static bool withdraw(rota__waiter *waiter, int why)
 {
+    struct place *place = own_place;
+
+    test_check(why == ROTA_ETIMEDOUT || why == ROTA_EINTERRUPTED);
     rota__mutex_lock(&place->mutex);
     bool mine = place->waiter == waiter;
     if (mine)
@@ -134,28 +139,23 @@ static void wait_once(struct place *place, rota_ns deadline)
 {
     rota__waiter waiter;
 
-    test_check(rota__waiter_init(&waiter) == ROTA_OK);
+    test_check(rota__waiter_begin_uninterruptible(&waiter) == ROTA_OK);
     rota__mutex_lock(&place->mutex);
     place->waiter = &waiter;
     rota__mutex_unlock(&place->mutex);
 
-    int status = rota__waiter_wait(&waiter, deadline);
-    if (status != ROTA_OK && leave(place, &waiter)) {
-        rota__waiter_withdraw(&waiter);
-        if (status == ROTA_ETIMEDOUT) {
-            test_check(rota_now() >= deadline);
-            place->timed_out++;
-        } else {
-            test_check(status == ROTA_EINTERRUPTED);
-            test_check(rota_interrupted());
-            place->interrupted++;
-        }
-        return;
+    own_place = place;
+    int status = rota__waiter_wait(&waiter, deadline, withdraw);
+    if (status == ROTA_ETIMEDOUT) {
+        test_check(rota_now() >= deadline);
+        place->timed_out++;
+    } else if (status == ROTA_EINTERRUPTED) {
+        place->interrupted++;
+    } else {
+        test_check(status == ROTA_OK && place->tokens == 1);
+        place->tokens = 0;
+        place->woken++;
     }
-    rota__waiter_wait_only(&waiter); /* a waker has it: the wake is on its way, or here */
-    test_check(place->tokens == 1);
-    place->tokens = 0;
-    place->woken++;
 }
 
 static void wait_often(void *arg)
@@ -193,7 +193,7 @@ static void wake_often(void *arg)
     }
 }
 
-/* park.K2, INT-06: whatever comes first, each wait has one end, and each wake finds its waiter. */
+/* wait.K2, INT-06: whatever comes first, each wait has one end, and each wake finds its waiter. */
 TEST(every_wait_has_one_end)
 {
     test_thread *waiters[WAITERS];
@@ -232,9 +232,9 @@ static void *wait_and_end(void *arg)
     rota__waiter waiter;
 
     (void)arg;
-    test_check(rota__waiter_init(&waiter) == ROTA_OK);
+    test_check(rota__waiter_begin_uninterruptible(&waiter) == ROTA_OK);
     atomic_store(&published, &waiter);
-    test_check(rota__waiter_wait(&waiter, ROTA_FOREVER) == ROTA_OK);
+    test_check(rota__waiter_wait_idle(&waiter, ROTA_FOREVER) == ROTA_OK);
     return NULL;
 }
 
@@ -250,7 +250,7 @@ static void wake_all(void *arg)
 }
 
 /*
- * park.K3, thread.T3: a thread ends as soon as it is woken, and its memory, with all that the
+ * wait.K3, thread.T3: a thread ends as soon as it is woken, and its memory, with all that the
  * library knows of it, is unmapped: a waker that touched it after that would crash.
  */
 TEST(nobody_touches_a_thread_that_has_ended)

@@ -3,7 +3,7 @@
 
 #include "os/linux_cgroup.h"
 
-enum { PARKED = 1 }; /* as in base/park.c */
+enum { PARKED = 1 }; /* as in base/wait.c */
 
 bool test_is_parked(rota_thread *thread)
 {

@@ -421,7 +421,7 @@ static bool is_asleep(rota__fj_worker *worker)
 {
     rota__mutex_lock(&worker->pool->lock);
     bool is_so = rota__link_is_in_list(&worker->link)
-                 && rota__load_relaxed(&worker->waiter.thread->permit) == 1; /* park.c: PARKED */
+                 && rota__load_relaxed(&worker->waiter.thread->permit) == 1; /* wait.c: PARKED */
     rota__mutex_unlock(&worker->pool->lock);
     return is_so;
 }

@@ -3,8 +3,8 @@
  * parking.c - the parker, waiters, interruption and the mutex.
  */
 #include "base/mutex.h"
-#include "base/park.h"
 #include "base/time.h"
+#include "base/wait.h"
 #include "explore.h"
 
 /* -- Park and unpark ------------------------------------------------------------------------- */
@@ -19,7 +19,7 @@ static void set_flag_and_unpark(void *thread)
     rota__unpark(thread);
 }
 
-/* park.K1, FAULT-27: an unpark is not lost, whether it comes before, during or after the park. */
+/* wait.K1, FAULT-27: an unpark is not lost, whether it comes before, during or after the park. */
 EXPLORE(an_unpark_is_never_lost)
 {
     rota_thread *self = rota__self();
@@ -67,32 +67,39 @@ static void wake_listed(void *done)
     }
 }
 
-static void wait_listed(void *arg)
+static bool withdraw_listed(rota__waiter *waiter, int why)
 {
-    int *woken = arg;
-    rota__waiter waiter;
-    rota__waiter *mine = &waiter;
-
-    ex_check(rota__waiter_init(&waiter) == ROTA_OK);
-    rota__store_release(&listed, &waiter);
-    int status = rota__waiter_wait(&waiter, rota__deadline(ROTA_MS(1)));
-    if (status != ROTA_OK && rota__cas_acq_rel(&listed, &mine, NULL)) {
-        rota__waiter_withdraw(&waiter);
-        return;
-    }
-    if (status != ROTA_OK)
-        rota__waiter_wait_only(&waiter);
-    ex_check(*woken == 1);
+    (void)why;
+    return rota__cas_acq_rel(&listed, &waiter, NULL);
 }
 
-/* park.K2, park.K3, thread.T3: time-out, wake and the end of the thread, whose stack goes. */
+static int wait_listed(int *woken)
+{
+    rota_ns deadline = rota__deadline(ROTA_MS(1));
+    rota__waiter waiter;
+    int status = rota__waiter_begin(&waiter, deadline);
+
+    if (status != ROTA_OK)
+        return status;
+    rota__store_release(&listed, &waiter);
+    status = rota__waiter_wait(&waiter, deadline, withdraw_listed);
+    ex_check((status == ROTA_OK) == (*woken == 1));
+    return status;
+}
+
+static void wait_in_thread(void *woken)
+{
+    wait_listed(woken);
+}
+
+/* wait.K2, wait.K3, thread.T3: time-out, wake and the end of the thread, whose stack goes. */
 EXPLORE(a_waiter_may_end_its_thread_as_soon_as_it_is_woken)
 {
     static int woken;
 
     woken = 0;
     rota__store_relaxed(&listed, NULL);
-    ex_thread *waiting = ex_start(wait_listed, &woken);
+    ex_thread *waiting = ex_start(wait_in_thread, &woken);
     ex_thread *waker = ex_start(wake_listed, &woken);
     ex_join(waiting);
     ex_join(waker);
@@ -115,7 +122,7 @@ EXPLORE(an_interrupt_ends_a_sleep)
     ex_join(other);
 }
 
-/* park.K2, INT-06: a wait has one end, although a wake, an interrupt and its time come at once. */
+/* wait.K2, INT-06: a wait has one end, although a wake, an interrupt and its time come at once. */
 EXPLORE(a_waiter_is_woken_and_interrupted_as_its_time_is_up)
 {
     static int woken;
@@ -124,10 +131,10 @@ EXPLORE(a_waiter_is_woken_and_interrupted_as_its_time_is_up)
     rota__store_relaxed(&listed, NULL);
     ex_thread *interrupter = ex_start(interrupt, rota__self());
     ex_thread *waker = ex_start(wake_listed, &woken);
-    wait_listed(&woken);
+    int status = wait_listed(&woken);
     ex_join(interrupter);
     ex_join(waker);
-    ex_check(rota_interrupted()); /* the wait leaves it to its caller */
+    ex_check(rota_interrupted() == (status != ROTA_EINTERRUPTED));
 }
 
 /* INT-05, FAULT-27: a sleep that ends in time leaves the flag as it is. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parking: the permit of a thread, and waiters, which are threads in somebody's list: park.K1
- * to park.K3.
+ * Parking: the permit of a thread, and waiters, which are threads in somebody's list: wait.K1
+ * to wait.K3.
  */
 #include "rota_test_internal.h"
 
-#include "base/park.h"
 #include "base/time.h"
+#include "base/wait.h"
 
 #include <sched.h>
 
-enum { EMPTY = 0 }; /* as in base/park.c */
+enum { EMPTY = 0 }; /* as in base/wait.c */
 
 static uint32_t permit_of(rota_thread *thread)
 {
@@ -95,7 +95,7 @@ static void receive(void *arg)
     test_check(message->text == 42);
 }
 
-/* park.K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
+/* wait.K1, GEN-08: who is unparked sees what was done before. The race detector knows if not. */
 TEST(an_unpark_passes_memory)
 {
     for (int asleep = 0; asleep < 2; asleep++) {
@@ -129,16 +129,16 @@ static void wait_for_wake(void *arg)
 {
     struct waiting *waiting = arg;
 
-    test_check(rota__waiter_init(&waiting->waiter) == ROTA_OK);
+    test_check(rota__waiter_begin_uninterruptible(&waiting->waiter) == ROTA_OK);
     atomic_store(&waiting->published, true);
     if (waiting->deaf)
-        rota__waiter_wait_only(&waiting->waiter);
+        rota__waiter_wait_uninterruptible(&waiting->waiter);
     else
-        waiting->status = rota__waiter_wait(&waiting->waiter, waiting->deadline);
+        waiting->status = rota__waiter_wait_idle(&waiting->waiter, waiting->deadline);
     if (waiting->status == ROTA_OK)
         waiting->text_seen = waiting->text;
     else
-        rota__waiter_withdraw(&waiting->waiter); /* park.K2: nobody else ends it */
+        rota__waiter_cancel(&waiting->waiter); /* wait.K2: nobody else ends it */
     waiting->flag_left = rota_is_interrupted();
 }
 
@@ -151,7 +151,7 @@ static test_thread *start_waiting(struct waiting *waiting)
     return thread;
 }
 
-/* park.K3, GEN-08: a wake ends the wait and passes memory. */
+/* wait.K3, GEN-08: a wake ends the wait and passes memory. */
 TEST(a_wake_ends_a_wait)
 {
     struct waiting waiting = {.deadline = ROTA_FOREVER};
@@ -170,9 +170,9 @@ TEST(a_wake_that_comes_first_is_kept)
 {
     rota__waiter waiter;
 
-    assert_ok(rota__waiter_init(&waiter));
+    assert_ok(rota__waiter_begin_uninterruptible(&waiter));
     rota__waiter_wake(&waiter);
-    assert_ok(rota__waiter_wait(&waiter, INT64_MIN));
+    assert_ok(rota__waiter_wait_idle(&waiter, INT64_MIN));
     assert_int_equal(pins_of(rota_thread_self()), 0);
 }
 
@@ -185,11 +185,11 @@ TEST(a_wait_ends_at_its_deadline)
     rota__waiter waiter;
     rota_ns deadline = rota_now() + ROTA_MS(5);
 
-    assert_ok(rota__waiter_init(&waiter));
+    assert_ok(rota__waiter_begin_uninterruptible(&waiter));
     rota__unpark(rota_thread_self());
-    assert_status(rota__waiter_wait(&waiter, deadline), ROTA_ETIMEDOUT);
+    assert_status(rota__waiter_wait_idle(&waiter, deadline), ROTA_ETIMEDOUT);
     assert_true(rota_now() >= deadline);
-    rota__waiter_withdraw(&waiter);
+    rota__waiter_cancel(&waiter);
 }
 
 /* GEN-04: a deadline that has passed is not waited for. */
@@ -197,11 +197,11 @@ TEST(a_past_deadline_is_over_at_once)
 {
     rota__waiter waiter;
 
-    assert_ok(rota__waiter_init(&waiter));
-    assert_status(rota__waiter_wait(&waiter, INT64_MIN), ROTA_ETIMEDOUT);
-    assert_status(rota__waiter_wait(&waiter, 0), ROTA_ETIMEDOUT);
-    assert_status(rota__waiter_wait(&waiter, rota_now()), ROTA_ETIMEDOUT);
-    rota__waiter_withdraw(&waiter);
+    assert_ok(rota__waiter_begin_uninterruptible(&waiter));
+    assert_status(rota__waiter_wait_idle(&waiter, INT64_MIN), ROTA_ETIMEDOUT);
+    assert_status(rota__waiter_wait_idle(&waiter, 0), ROTA_ETIMEDOUT);
+    assert_status(rota__waiter_wait_idle(&waiter, rota_now()), ROTA_ETIMEDOUT);
+    rota__waiter_cancel(&waiter);
 }
 
 /* An interrupt ends the wait. Who called it clears the flag; the waiter leaves it. */
@@ -222,11 +222,11 @@ TEST(wake_beats_flag_beats_deadline)
     rota__waiter waiter;
 
     rota_thread_interrupt(rota_thread_self());
-    assert_ok(rota__waiter_init(&waiter));
-    assert_status(rota__waiter_wait(&waiter, INT64_MIN), ROTA_EINTERRUPTED);
-    assert_status(rota__waiter_wait(&waiter, ROTA_FOREVER), ROTA_EINTERRUPTED);
+    assert_ok(rota__waiter_begin_uninterruptible(&waiter));
+    assert_status(rota__waiter_wait_idle(&waiter, INT64_MIN), ROTA_EINTERRUPTED);
+    assert_status(rota__waiter_wait_idle(&waiter, ROTA_FOREVER), ROTA_EINTERRUPTED);
     rota__waiter_wake(&waiter);
-    assert_ok(rota__waiter_wait(&waiter, INT64_MIN));
+    assert_ok(rota__waiter_wait_idle(&waiter, INT64_MIN));
     assert_true(rota_interrupted());
 }
 
@@ -245,7 +245,7 @@ TEST(a_deaf_wait_ignores_interrupts)
     assert_true(waiting.flag_left);
 }
 
-/* thread.T3: a published waiter pins its thread, until one party has ended it (park.K2). */
+/* thread.T3: a published waiter pins its thread, until one party has ended it (wait.K2). */
 TEST(a_waiter_pins_its_thread)
 {
     rota_thread *self = rota_thread_self();
@@ -253,12 +253,12 @@ TEST(a_waiter_pins_its_thread)
     rota__waiter another;
 
     assert_int_equal(pins_of(self), 0);
-    assert_ok(rota__waiter_init(&waiter));
-    assert_ok(rota__waiter_init(&another));
+    assert_ok(rota__waiter_begin_uninterruptible(&waiter));
+    assert_ok(rota__waiter_begin_uninterruptible(&another));
     assert_int_equal(pins_of(self), 2);
     rota__waiter_wake(&waiter);
     assert_int_equal(pins_of(self), 1);
-    rota__waiter_withdraw(&another);
+    rota__waiter_cancel(&another);
     assert_int_equal(pins_of(self), 0);
 }
 
