@@ -45,9 +45,18 @@ struct rota__execution {
     int error;                          /* its code */
 };
 
-/* What a thread can do before it waits for `subject`: true if it did. A pool's worker: run that. */
+struct rota_future;
+struct rota_task;
+
+/* How a thread helps while it waits for a future: a worker runs tasks of its pool. */
 typedef struct rota__helper {
-    bool (*help)(const struct rota__helper *self, void *subject);
+    /* Takes the task of the future, if it is queued and due. NULL: *ready_at is the time at which the
+       task will be due, or ROTA_FOREVER if it is not queued. */
+    struct rota_task *(*take)(const struct rota__helper *self, struct rota_future *future,
+                              rota_ns *ready_at);
+    void (*run)(const struct rota__helper *self, struct rota_task *task); /* that was taken */
+    /* Runs other tasks until the future is done or there are none. True: it has run one. */
+    bool (*run_others)(const struct rota__helper *self, struct rota_future *future);
     void (*wait_begins)(const struct rota__helper *self); /* around every wait; or NULL */
     void (*wait_ends)(const struct rota__helper *self);
 } rota__helper;

@@ -258,6 +258,7 @@ static bool run_one(rota_completion *service, const rota__helper *helper)
 {
     uint64_t round = 0;
     bool has_run = false;
+    rota_ns ready_at;
     entry *found;
 
     do {
@@ -268,7 +269,7 @@ static bool run_one(rota_completion *service, const rota__helper *helper)
         found = next_to_try(service, round);
         rota__mutex_unlock(&service->lock);
         if (found != NULL) {
-            has_run = helper->help(helper, &found->future);
+            has_run = rota__future_help(&found->future, helper, &ready_at);
             rota__future_unpin(&found->future);
         }
     } while (found != NULL && !has_run);

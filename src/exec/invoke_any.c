@@ -135,11 +135,11 @@ static bool help(struct race *race)
 {
     const rota__helper *helper = race->caller->helper;
     bool has_run = false;
+    rota_ns ready_at;
 
     for (size_t i = 0; helper != NULL && i < race->n && !has_run; i++) {
         rota_future *future = race->entries[i].future;
-        if (rota_future_state_of(future) == ROTA_FUTURE_PENDING)
-            has_run = helper->help(helper, future);
+        has_run = rota__future_help(future, helper, &ready_at);
     }
     return has_run;
 }
@@ -151,9 +151,16 @@ static bool has_ended_entry(void *race)
 
 static int wait_for_entry(struct race *race)
 {
+    const rota__helper *helper = race->caller->helper;
+    bool has_hooks = helper != NULL && helper->wait_begins != NULL;
+
     if (!rota__has_passed(race->deadline) && help(race))
         return ROTA_OK;
+    if (has_hooks)
+        helper->wait_begins(helper); /* another worker may take its place */
     int status = rota__park_until(race->caller, has_ended_entry, race, race->deadline);
+    if (has_hooks)
+        helper->wait_ends(helper);
     if (status == ROTA_EINTERRUPTED)
         rota__take_interrupt(race->caller);
     return status;

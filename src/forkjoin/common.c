@@ -37,11 +37,15 @@ static rota__fj_pool *existing(void)
     return pool != NULL && rota__fj_is_here(pool) ? pool : NULL;
 }
 
-/* Without threads, whoever waits for a future runs its task: FJ-07. */
-static bool help_outside(const rota__helper *helper, void *future)
+/*
+ * A common pool without threads: a thread that waits for a future runs its task (FJ-07). Taking the
+ * task and entering the pool is one step under the lock, or the pool might seem quiescent in between.
+ * So this is `run_others`, and `take` finds nothing.
+ */
+static bool help_outside(const rota__helper *helper, rota_future *future)
 {
     rota__fj_pool *pool = existing();
-    rota_task *task = &((rota_future *)future)->task;
+    rota_task *task = &future->task;
 
     (void)helper;
     if (pool == NULL)
@@ -55,9 +59,17 @@ static bool help_outside(const rota__helper *helper, void *future)
     return false;
 }
 
+static rota_task *take_nothing(const rota__helper *helper, rota_future *future, rota_ns *ready_at)
+{
+    (void)helper;
+    (void)future;
+    *ready_at = ROTA_FOREVER;
+    return NULL;
+}
+
 static rota__fj_pool *make(void)
 {
-    static const rota__helper outsider = {.help = help_outside};
+    static const rota__helper outsider = {.take = take_nothing, .run_others = help_outside};
     rota_forkjoin_options options = {.parallelism = parallelism(),
                                      .threads = {.name = "common-%u"}};
     rota__fj_pool *pool;

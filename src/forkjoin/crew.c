@@ -89,7 +89,7 @@ static rota__fj_worker *worker_new(rota__fj_pool *pool, unsigned number)
     if (worker == NULL)
         return NULL;
     *worker = (rota__fj_worker){.pool = pool, .number = number, .random = number * 2 + 1};
-    worker->helper = (rota__helper){rota__fj_help, rota__fj_wait_begins, rota__fj_wait_ends};
+    worker->helper = rota__fj_helper;
     rota__link_init(&worker->link);
     if (rota__deque_init(&worker->deque) == ROTA_OK)
         return worker;

@@ -254,12 +254,10 @@ int rota__fj_invoke_from_outside(rota__fj_pool *pool, rota__fj_worker *worker, r
    was a place. */
 void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry, rota_fj *goal);
 
-void rota__fj_wait_begins(const rota__helper *helper);
-void rota__fj_wait_ends(const rota__helper *helper);
+extern const rota__helper rota__fj_helper; /* of a worker */
 
 /* Its thread begins; stays until it may leave. */
 void rota__fj_worker_main(void *worker);
-bool rota__fj_help(const rota__helper *helper, void *future);
 
 /* -- A pool --------------------------------------------------------------- */
 

@@ -290,21 +290,34 @@ static bool take_task(rota__fj_worker *worker, rota_task *task)
     return newest == rota__entry_of(task);
 }
 
-bool rota__fj_help(const rota__helper *helper, void *subject)
+static rota__fj_worker *worker_of(const rota__helper *helper)
 {
-    rota__fj_worker *worker =
-        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
-    rota_future *future = subject;
+    return ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+}
 
-    if (take_task(worker, &future->task))
-        rota__fj_run_entry(worker, rota__entry_of(&future->task), false);
+static rota_task *help_take(const rota__helper *helper, rota_future *future, rota_ns *ready_at)
+{
+    *ready_at = ROTA_FOREVER;
+    return take_task(worker_of(helper), &future->task) ? &future->task : NULL;
+}
+
+static void help_run(const rota__helper *helper, rota_task *task)
+{
+    rota__fj_run_entry(worker_of(helper), rota__entry_of(task), false);
+}
+
+static bool help_run_others(const rota__helper *helper, rota_future *future)
+{
+    rota__fj_worker *worker = worker_of(helper);
+    bool has_run = false;
+
     if (worker->helping == MOST_HELPING)
         return false;
     worker->helping++;
     while (!rota_future_is_done(future) && rota__fj_run_one(worker))
-        continue;
+        has_run = true;
     worker->helping--;
-    return true;
+    return has_run;
 }
 
 /* -- Blocking ------------------------------------------------------------- */
@@ -331,20 +344,24 @@ void rota_block_end(void)
 }
 
 /* wait.c calls these around every wait of a task. */
-void rota__fj_wait_begins(const rota__helper *helper)
+static void wait_begins(const rota__helper *helper)
 {
-    rota__fj_worker *worker =
-        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+    rota__fj_worker *worker = worker_of(helper);
 
     if (worker->blocks++ == 0)
         rota__crew_block(worker, false);
 }
 
-void rota__fj_wait_ends(const rota__helper *helper)
+static void wait_ends(const rota__helper *helper)
 {
-    rota__fj_worker *worker =
-        ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__fj_worker, helper);
+    rota__fj_worker *worker = worker_of(helper);
 
     if (--worker->blocks == 0)
         rota__crew_unblock(worker);
 }
+
+const rota__helper rota__fj_helper = {.take = help_take,
+                                      .run = help_run,
+                                      .run_others = help_run_others,
+                                      .wait_begins = wait_begins,
+                                      .wait_ends = wait_ends};

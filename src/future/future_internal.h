@@ -223,6 +223,14 @@ void rota__future_notify_listener(rota_future *future);
 /* Waits until no thread is inside `notify`. No future has this listener any more. */
 void rota__cancel_listener_await_idle(rota__cancel_listener *listener);
 
+/* -- Helping (get.c) ------------------------------------------------------- */
+
+/*
+ * Runs the task of a pending future, if the helper can take it, or other tasks. False: it has run
+ * none, and *ready_at is the time at which the task will be due, or ROTA_FOREVER.
+ */
+bool rota__future_help(rota_future *future, const rota__helper *helper, rota_ns *ready_at);
+
 /* -- Its descriptor (event.c) --------------------------------------------- */
 
 void rota__event_free(rota__event *event); /* NULL is allowed */

@@ -59,34 +59,58 @@ static int wait_for(rota_future *future, rota_ns deadline)
     return rota__waiter_wait(&getter.waiter, deadline, withdraw); /* FUT-07 */
 }
 
-/* EXEC-18: what this thread waits for, it may be able to do itself. False: it never will be. */
-static bool help(const rota_thread *self, rota_future *future)
-{
-    const rota__helper *helper = self->helper;
+/* -- Helping -------------------------------------------------------------- */
 
-    if (helper == NULL)
-        helper = rota__load_acquire(&rota__anyones_helper); /* pairs with who sets it */
-    if (helper != NULL && rota_future_state_of(future) == ROTA_FUTURE_PENDING)
-        helper->help(helper, future);
-    return helper != NULL;
+bool rota__future_help(rota_future *future, const rota__helper *helper, rota_ns *ready_at)
+{
+    rota_task *task;
+
+    *ready_at = ROTA_FOREVER;
+    if (rota_future_state_of(future) != ROTA_FUTURE_PENDING)
+        return false;
+    task = helper->take(helper, future, ready_at);
+    if (task == NULL)
+        return helper->run_others(helper, future);
+    helper->run(helper, task);
+    return true;
 }
 
-/* Helps, and waits; a scheduled task can be helped with when its time has come. */
-static int help_and_wait(rota_future *future, rota_ns deadline)
+static const rota__helper *helper_of(const rota_thread *self)
 {
-    const rota_thread *self = rota__self();
-    rota_ns until;
-    int status;
+    if (self->helper != NULL)
+        return self->helper;
+    return rota__load_acquire(&rota__anyones_helper); /* pairs with the thread that sets it */
+}
 
-    do {
-        bool may_help = help(self, future);
-        if (rota_future_is_done(future))
-            return ROTA_OK; /* even if the thread was interrupted meanwhile */
-        rota_ns time = rota__load_relaxed(&future->time);
-        bool comes_later = time >= 0 && !rota__has_passed(time);
-        until = may_help && comes_later && time < deadline ? time : deadline;
-        status = wait_for(future, until);
-    } while (status == ROTA_ETIMEDOUT && until != deadline);
+/* ROTA_OK: the thread may go on helping, or waiting. */
+static int check(rota_thread *self, rota_ns deadline)
+{
+    if (rota__take_interrupt(self))
+        return ROTA_EINTERRUPTED;
+    return rota__has_passed(deadline) ? ROTA_ETIMEDOUT : ROTA_OK;
+}
+
+/*
+ * Waits until the future is done: ROTA_OK. A worker runs the task itself if it is in the queue of its
+ * own pool and due (EXEC-18). If the task is due later, the worker waits until then and tries again.
+ */
+static int wait_and_help(rota_future *future, rota_ns deadline)
+{
+    rota_thread *self = rota__self();
+    const rota__helper *helper = helper_of(self);
+    int status = ROTA_OK;
+
+    while (status == ROTA_OK && !rota_future_is_done(future)) {
+        rota_ns ready_at = ROTA_FOREVER;
+        if (helper != NULL && rota__future_help(future, helper, &ready_at)) {
+            if (!rota_future_is_done(future))
+                status = check(self, deadline); /* it is periodic, or that was another task */
+            continue;
+        }
+        status = wait_for(future, ready_at < deadline ? ready_at : deadline);
+        if (status == ROTA_ETIMEDOUT && ready_at < deadline)
+            status = ROTA_OK; /* the task is due now */
+    }
     return status;
 }
 
@@ -104,7 +128,7 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
 
     rota__future_pin(future); /* also if every holder lets go meanwhile: OWN-10 */
     const void *outer = rota__trace_waits(future, timeout == ROTA_FOREVER);
-    status = help_and_wait(future, rota__deadline(timeout));
+    status = wait_and_help(future, rota__deadline(timeout));
     rota__trace_waits(outer, true);
     if (status == ROTA_OK)
         status = report(future, future_phase_settled(future), result);

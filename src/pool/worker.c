@@ -67,17 +67,36 @@ static rota_task *fetch(rota__pool *pool)
     }
 }
 
-/* EXEC-18: the worker waits for a future that may be in its own pool's queue. */
-static bool help(const rota__helper *helper, void *future)
+static rota__worker *worker_of(const rota__helper *helper)
 {
-    rota__worker *worker = ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__worker, helper);
-    rota_task *task = &((rota_future *)future)->task;
-
-    if (!worker->pool->queue->kind->remove_due(worker->pool->queue, task))
-        return false;
-    rota__pool_run_task(worker->pool, worker, task);
-    return true;
+    return ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__worker, helper);
 }
+
+/* EXEC-18: the worker waits for a future whose task may be in its own pool's queue. */
+static rota_task *help_take(const rota__helper *helper, rota_future *future, rota_ns *ready_at)
+{
+    rota_queue *queue = worker_of(helper)->pool->queue;
+
+    return queue->kind->remove_due(queue, &future->task, ready_at) ? &future->task : NULL;
+}
+
+static void help_run(const rota__helper *helper, rota_task *task)
+{
+    rota__worker *worker = worker_of(helper);
+
+    rota__pool_run_task(worker->pool, worker, task);
+}
+
+/* A task of a thread pool may wait for locks that the waiting task holds. */
+static bool help_run_no_others(const rota__helper *helper, rota_future *future)
+{
+    (void)helper;
+    (void)future;
+    return false;
+}
+
+static const rota__helper pool_helper = {
+    .take = help_take, .run = help_run, .run_others = help_run_no_others};
 
 static void work(void *arg)
 {
@@ -261,7 +280,7 @@ static rota__worker *worker_new(rota__pool *pool, rota_task *first, uint64_t *nu
 
     if (worker == NULL)
         return NULL;
-    *worker = (rota__worker){.pool = pool, .first = first, .helper = {.help = help}};
+    *worker = (rota__worker){.pool = pool, .first = first, .helper = pool_helper};
     rota__store_relaxed(&worker->counts, first != NULL ? ROTA__ONE_RUNNING : 0);
     rota__link_init(&worker->link);
     rota__mutex_lock(&pool->lock);

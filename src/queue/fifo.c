@@ -384,8 +384,9 @@ static int fifo_new(const rota__queue_kind *kind, size_t capacity, size_t span, 
     return ROTA_OK;
 }
 
-static bool remove_due(rota_queue *queue, const void *element)
+static bool remove_due(rota_queue *queue, const void *element, rota_ns *ready_at)
 {
+    *ready_at = ROTA_FOREVER;
     return rota__fifo_remove(queue, element, ROTA__FRONT);
 }
 

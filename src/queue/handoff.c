@@ -138,13 +138,21 @@ static void handoff_free(rota_queue *queue)
     rota__free(self, sizeof *self);
 }
 
+static bool remove_due(rota_queue *queue, const void *element, rota_ns *ready_at)
+{
+    (void)queue;
+    (void)element;
+    *ready_at = ROTA_FOREVER;
+    return false;
+}
+
 static const rota__queue_kind handoff_kind = {
     .insert = insert,
     .take = take,
     .peek = peek,
     .drain = drain,
     .remove = remove_element,
-    .remove_due = contains,
+    .remove_due = remove_due,
     .remove_if = remove_if,
     .contains = contains,
     .visit = visit_all,

@@ -144,32 +144,47 @@ int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, voi
 
 /* -- Elements by name, and all of them ------------------------------------ */
 
-static bool remove_element(rota__locked *locked, const void *element, rota__end from, bool if_due)
+/* With the lock held. */
+static bool remove_element(rota__locked *locked, const void *element, rota__end from,
+                           rota__waitq_entry **next)
 {
-    const rota__container *container = locked->container;
+    if (!locked->container->remove_element(locked, element, from))
+        return false;
+    count(locked, counted(locked) - 1);
+    *next = rota__waitq_notify(&locked->producers);
+    return true;
+}
+
+bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from)
+{
+    rota__locked *locked = rota__locked_of(queue);
     rota__waitq_entry *next = NULL;
-    bool removed = false;
 
     rota__mutex_lock(&locked->lock);
-    if (!if_due || container->is_due == NULL || container->is_due(locked, element))
-        removed = container->remove_element(locked, element, from);
-    if (removed) {
-        count(locked, counted(locked) - 1);
-        next = rota__waitq_notify(&locked->producers);
-    }
+    bool removed = remove_element(locked, element, from, &next);
     rota__mutex_unlock(&locked->lock);
     rota__waitq_wake(next);
     return removed;
 }
 
-bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from)
+bool rota__locked_remove_due(rota_queue *queue, const void *element, rota_ns *ready_at)
 {
-    return remove_element(rota__locked_of(queue), element, from, false);
-}
+    rota__locked *locked = rota__locked_of(queue);
+    rota__waitq_entry *next = NULL;
+    rota_ns due_at = ROTA__READY;
+    bool removed = false;
 
-bool rota__locked_remove_due(rota_queue *queue, const void *element)
-{
-    return remove_element(rota__locked_of(queue), element, ROTA__FRONT, true);
+    rota__mutex_lock(&locked->lock);
+    if (locked->container->due_at != NULL)
+        due_at = locked->container->due_at(locked, element);
+    if (due_at == ROTA__READY || rota__has_passed(due_at)) {
+        removed = remove_element(locked, element, ROTA__FRONT, &next);
+        due_at = ROTA_FOREVER;
+    }
+    rota__mutex_unlock(&locked->lock);
+    rota__waitq_wake(next);
+    *ready_at = due_at;
+    return removed;
 }
 
 typedef struct choice {

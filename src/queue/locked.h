@@ -18,8 +18,9 @@ typedef struct rota__container {
     size_t (*room)(rota__locked *queue);
     /* When the first element may be taken; ROTA_FOREVER: there is none. NULL: at once. */
     rota_ns (*due)(rota__locked *queue);
-    size_t (*count_due)(rota__locked *queue, size_t most);    /* NULL: all are */
-    bool (*is_due)(rota__locked *queue, const void *element); /* likewise; false: not in there */
+    size_t (*count_due)(rota__locked *queue, size_t most); /* NULL: all are */
+    /* When this element is due; ROTA_FOREVER: the container does not hold it. NULL: at once. */
+    rota_ns (*due_at)(rota__locked *queue, const void *element);
     bool (*remove_element)(rota__locked *queue, const void *element, rota__end from);
     bool (*contains)(rota__locked *queue, const void *element);
     /* Asks about each once, in order, and takes out those that `drop` says. */
@@ -58,7 +59,7 @@ int rota__locked_take(rota_queue *queue, void **element, rota__end end, rota__wa
 int rota__locked_peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
 size_t rota__locked_drain(rota_queue *queue, void **elements, size_t max);
 bool rota__locked_remove(rota_queue *queue, const void *element, rota__end from);
-bool rota__locked_remove_due(rota_queue *queue, const void *element);
+bool rota__locked_remove_due(rota_queue *queue, const void *element, rota_ns *ready_at);
 size_t rota__locked_remove_if(rota_queue *queue, rota__predicate *which, void *ctx);
 bool rota__locked_contains(rota_queue *queue, const void *element);
 size_t rota__locked_size(rota_queue *queue);

@@ -178,12 +178,12 @@ static rota_ns due(rota__locked *locked)
     return top != NULL ? top->time : ROTA_FOREVER;
 }
 
-static bool is_due(rota__locked *locked, const void *element)
+static rota_ns due_at(rota__locked *locked, const void *element)
 {
     ordered *self = ordered_of(locked);
     entry *found = find(self, element);
 
-    return found != NULL && rota__heap_find(&self->heap, &found->item)->time <= rota__now();
+    return found != NULL ? rota__heap_find(&self->heap, &found->item)->time : ROTA_FOREVER;
 }
 
 static size_t count_due(rota__locked *locked, size_t most)
@@ -212,7 +212,7 @@ static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .visit = visit_
 
 static const rota__container priority_container = {ORDERED_CONTAINER};
 static const rota__container delay_container = {ORDERED_CONTAINER, .due = due,
-                                                .count_due = count_due, .is_due = is_due};
+                                                .count_due = count_due, .due_at = due_at};
 
 static int ordered_new(const rota__container *container, rota_compare *compare, rota_due *when,
                        void *ctx, rota_queue **out)

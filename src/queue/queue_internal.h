@@ -94,7 +94,9 @@ typedef struct rota__queue_kind {
     size_t (*drain)(rota_queue *queue, void **elements, size_t max);
 
     bool (*remove)(rota_queue *queue, const void *element, rota__end from);
-    bool (*remove_due)(rota_queue *queue, const void *element); /* only if it is due */
+    /* Removes an element that is due. False: *ready_at is the time at which the element will be due, or
+       ROTA_FOREVER if the queue does not hold it. */
+    bool (*remove_due)(rota_queue *queue, const void *element, rota_ns *ready_at);
     size_t (*remove_if)(rota_queue *queue, rota__predicate *which, void *ctx);
     bool (*contains)(rota_queue *queue, const void *element);
     void (*visit)(rota_queue *queue, rota__queue_visit *visit, rota__end from);

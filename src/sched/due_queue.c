@@ -193,11 +193,11 @@ static rota_ns due(rota__locked *locked)
     return top != NULL ? top->time : ROTA_FOREVER;
 }
 
-static bool is_due(rota__locked *locked, const void *element)
+static rota_ns due_at(rota__locked *locked, const void *element)
 {
     const rota__heap_slot *slot = find(locked, element);
 
-    return slot != NULL && rota__has_passed(slot->time);
+    return slot != NULL ? slot->time : ROTA_FOREVER;
 }
 
 static size_t count_due(rota__locked *locked, size_t most)
@@ -225,7 +225,7 @@ static const rota__container due_queue_ops = {
     .room = room,
     .due = due,
     .count_due = count_due,
-    .is_due = is_due,
+    .due_at = due_at,
     .remove_element = remove_element,
     .contains = contains,
     .filter = filter,

@@ -189,6 +189,77 @@ TEST(a_worker_that_takes_from_a_completion_runs_what_is_in_that)
     assert_int_equal(family.ran_meanwhile, 0);
 }
 
+/* -- Later: EXEC-18 ----------------------------------------------------------------------- */
+
+static rota_ns due_at(const void *task, void *ctx)
+{
+    const rota_ns *time = rota_task_call(task)->arg;
+
+    (void)ctx;
+    return time != NULL ? *time : 0;
+}
+
+struct later {
+    rota_executor *pool;
+    rota_ns time, ran_at;
+    atomic_uint waiting, ended;
+    rota_ns timeout;
+    int status;
+};
+
+static struct later later; /* the argument of a task is the time at which it is due */
+
+static void *note_time(void *arg)
+{
+    (void)arg;
+    later.ran_at = rota_now();
+    return NULL;
+}
+
+static void *get_later(void *arg)
+{
+    rota_future *future;
+
+    later.time = rota_now() + ROTA_SEC(10);
+    test_check(rota_submit(later.pool, note_time, &later.time, &future) == ROTA_OK);
+    atomic_fetch_add(&later.waiting, 1);
+    later.status = rota_future_get_timed(future, later.timeout, NULL);
+    rota_future_unref(future);
+    atomic_fetch_add(&later.ended, 1);
+    return arg;
+}
+
+static void wait_in_a_delay_queue(rota_ns timeout)
+{
+    rota_queue *queue;
+
+    later = (struct later){.timeout = timeout};
+    assert_ok(rota_delay_queue(due_at, NULL, &queue));
+    later.pool = test_pool((rota_pool_options){.core_threads = 1, .queue = queue});
+    assert_ok(rota_execute(later.pool, get_later, NULL));
+    test_clock_await_waiting(1);
+    test_clock_advance(timeout < ROTA_SEC(10) ? timeout : ROTA_SEC(10));
+    test_await_count(&later.ended, 1);
+}
+
+TEST_WITH(test_virtual_time, the_only_worker_waits_until_a_task_in_a_delay_queue_is_due)
+{
+    wait_in_a_delay_queue(ROTA_FOREVER);
+    assert_ok(rota_close(later.pool));
+    assert_ok(later.status);
+    assert_int_equal(later.ran_at, later.time);
+}
+
+TEST_WITH(test_virtual_time, a_worker_does_not_run_a_task_in_a_delay_queue_before_it_is_due)
+{
+    wait_in_a_delay_queue(ROTA_SEC(5));
+    test_clock_await_waiting(1); /* the worker, outside of tasks */
+    test_clock_advance(ROTA_SEC(5));
+    assert_ok(rota_close(later.pool));
+    assert_status(later.status, ROTA_ETIMEDOUT);
+    assert_int_equal(later.ran_at, later.time);
+}
+
 /* -- Depth: EXEC-18 ----------------------------------------------------------------------- */
 
 struct level {

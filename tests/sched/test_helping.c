@@ -129,6 +129,81 @@ TEST(a_worker_that_waits_for_a_periodic_task_does_not_end_it)
     assert_int_equal(self.child.discards, 1);
 }
 
+/* -- Periodic tasks that the only worker waits for ------------------------------------------ */
+
+struct repeated {
+    rota_executor *sched;
+    rota_ns period;
+    unsigned last; /* the run that fails */
+    test_gate *gate;
+    atomic_uint runs, ended;
+    rota_thread *parent; /* written before the first run */
+    int status;
+};
+
+static void *repeat(void *arg)
+{
+    struct repeated *self = arg;
+
+    if (self->gate != NULL)
+        test_wait_at(self->gate);
+    return atomic_fetch_add(&self->runs, 1) + 1 == self->last ? rota_fail(1) : NULL;
+}
+
+static void *wait_for_repeated(void *arg)
+{
+    struct repeated *self = arg;
+    rota_future *future;
+
+    self->parent = rota_thread_self();
+    test_check(rota_schedule_at_fixed_rate(self->sched, repeat, self, 0, self->period, &future)
+               == ROTA_OK);
+    self->status = rota_future_get(future, NULL);
+    rota_future_cancel(future);
+    rota_future_unref(future);
+    atomic_fetch_add(&self->ended, 1);
+    return NULL;
+}
+
+/* EXEC-18: those that are due already, and those that come due while it waits. */
+TEST(the_only_worker_runs_each_run_of_a_periodic_task_that_it_waits_for)
+{
+    struct repeated self = {.period = ROTA_SEC(1), .last = 5};
+
+    self.sched = test_sched((rota_sched_options){.core_threads = 1});
+    assert_ok(rota_execute(self.sched, wait_for_repeated, &self));
+    test_await_count(&self.runs, 1);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(2)); /* the second and the third run are due */
+    test_await_count(&self.runs, 3);
+    test_clock_await_waiting(1);
+    test_clock_advance(ROTA_SEC(2));
+    test_await_count(&self.ended, 1);
+    assert_ok(rota_close(self.sched));
+    assert_status(self.status, ROTA_EFAILED);
+    assert_int_equal(self.runs, 5);
+}
+
+/* INT-04: also if there is always something to help with. */
+TEST(a_worker_that_helps_is_interrupted_between_two_runs)
+{
+    struct repeated self = {.period = 1};
+    test_gate gate;
+
+    test_gate_init(&gate);
+    self.gate = &gate;
+    self.sched = test_sched((rota_sched_options){.core_threads = 1});
+    assert_ok(rota_execute(self.sched, wait_for_repeated, &self));
+    test_await_count(&gate.begun, 1);
+    test_clock_advance(ROTA_SEC(1)); /* it is due again, however often it runs */
+    rota_thread_interrupt(self.parent);
+    test_gate_open(&gate);
+    test_await_count(&self.ended, 1);
+    assert_ok(rota_close(self.sched));
+    assert_status(self.status, ROTA_EINTERRUPTED);
+    assert_int_equal(self.runs, 1);
+}
+
 TEST(with_strict_wait_a_worker_runs_nothing)
 {
     struct family self = {.timeout = ROTA_SEC(5)};
