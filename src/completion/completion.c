@@ -287,7 +287,13 @@ static int take(rota_completion *service, rota_ns deadline, rota_future **done)
 
     rota__waitq_entry_init(&mine, NULL);
     do {
-        if (helper != NULL && !rota__has_passed(deadline) && run_one(service, helper))
+        if (helper != NULL && rota__has_passed(deadline)) {
+            rota__waitq_done(waitq, &mine); /* it helps no more, so news do not concern it */
+            rota__waitq_entry_init(&mine, NULL);
+            waitq = &service->takers;
+            helper = NULL;
+        }
+        if (helper != NULL && run_one(service, helper))
             status = ROTA_OK;
         else
             status = rota__waitq_wait(waitq, &mine, deadline);
