@@ -23,8 +23,8 @@
  *
  * Completing. Each `compute` must see to it that its completer is completed, by one of the calls
  * below, or failed, or it must leave that to its children. After that it must not touch the
- * completer, and must not end its thread. A `compute` that ends its thread before that has failed.
- * Only a root becomes done by completion, so join the root.
+ * completer. It must not end its thread: see rota/task.h. Only a root becomes done by completion, so
+ * join the root.
  *
  * Memory. It is yours, as with every fork/join task, and must stay until the root is done. After a
  * failure, a cancellation, rota_complete or rota_complete_root others may still run, so it must stay

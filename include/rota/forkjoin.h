@@ -76,9 +76,8 @@ typedef void rota_fj_fn(rota_fj *self); /* what it does */
  * function that joins it. Make it the first member of your struct, and put arguments and results
  * beside it. From rota_fork to the return of rota_join it must stay where it is; after that no other
  * thread touches it. Every task that is forked must be joined, as a rule by the task that forked it.
- * Children may be joined in any order; the newest first is fastest. A task that ends its thread must
- * have joined what lies on its stack; others that it has forked, and nobody has joined or begun, are
- * run by another worker.
+ * Children may be joined in any order; the newest first is fastest. No task of a fork/join pool may
+ * end its thread: see rota/task.h.
  */
 struct rota_fj {
     rota_fj_fn *run;

@@ -25,9 +25,10 @@ ROTA_BEGIN
 
 /*
  * Futures are counted references. A call that gives you a future gives you one reference, and the
- * executor holds another, so you may let go of yours at any time, before the task runs or after. That
- * does not cancel it. To let go of a reference that is not yours is an error that no status can tell;
- * a library that was built with ROTA_CHECKED says so and ends the process.
+ * executor holds another. So you may release yours at any time, before the task runs or after. That
+ * does not cancel the task. In a child of fork(2) you may release a future of the parent; this does
+ * not touch the parent. Releasing a reference that is not yours is an error that no status can tell.
+ * A library that was built with ROTA_CHECKED reports it and aborts.
  */
 rota_future *rota_future_ref(rota_future *future); /* adds one: the same future; NULL for NULL */
 void rota_future_unref(rota_future *future);       /* takes one away; NULL is allowed */
