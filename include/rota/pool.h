@@ -209,10 +209,10 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out);
 /* -- Changing a pool ------------------------------------------------------------------------- */
 
 /* The settings of a pool can be changed while it runs. None of these calls waits. They return
-   ROTA_ENOTSUP for an executor that is not a pool. rota_pool_resize and the calls whose names begin
-   with rota_pool_set also return it for the pools of rota_single_thread and rota_single_scheduled,
-   whose settings are fixed. They take the same values as rota_pool_new, but a 0 or NULL does not stand for a
-   default. */
+   ROTA_ENOTSUP for an executor that is not a pool. The settings of rota_single_thread and
+   rota_single_scheduled are fixed: for these pools rota_pool_resize and the calls whose names begin
+   with rota_pool_set return ROTA_ENOTSUP, too. The calls take the same values as rota_pool_new, but
+   a 0 or NULL does not stand for a default. */
 
 /* Sets the number of core threads. If it grows, workers are started for queued tasks. If it
    shrinks, surplus workers end when they have been idle for keep_alive; in a scheduled pool they

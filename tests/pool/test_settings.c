@@ -269,7 +269,7 @@ TEST(setters_change_what_is_read)
     assert_ok(rota_close(pool));
 }
 
-/* POOL-40 to POOL-43, POOL-45, FAULT-03 */
+/* POOL-40 to POOL-43, POOL-45, POOL-66, FAULT-03 */
 TEST(values_that_cannot_be_are_refused_and_change_nothing)
 {
     rota_executor *pool = test_pool((rota_pool_options){
@@ -294,7 +294,7 @@ TEST(values_that_cannot_be_are_refused_and_change_nothing)
     assert_ok(rota_close(pool));
 }
 
-/* POOL-40, POOL-41 */
+/* POOL-40, POOL-41, POOL-66 */
 TEST(both_sizes_are_changed_at_once_in_either_direction)
 {
     rota_executor *pool = test_pool((rota_pool_options){.core_threads = 2, .max_threads = 3});
