@@ -459,12 +459,15 @@ class Laboratory:
         return self.local.folder
 
     def likely_first(self, mutant, tests):
-        """By how likely they are to notice, for the time that they take."""
-        def worth(test):
-            likely = (1 / (1 + distance(mutant.path, test)) + self.kills[mutant.path, test]
-                      + 5 * self.kills[mutant.path, mutant.function.name, test])
-            return likely / (0.05 + self.reach.seconds[test])
-        return sorted(tests, key=worth, reverse=True)
+        """By how likely they are to notice, for the time that they take. With --quick, the likely ones."""
+        def likelihood(test):
+            return (1 / (1 + distance(mutant.path, test)) + self.kills[mutant.path, test]
+                    + 5 * self.kills[mutant.path, mutant.function.name, test])
+
+        def cost(test):
+            return 0.05 + self.reach.seconds[test]
+        tests = sorted(tests, key=lambda test: (-likelihood(test), cost(test)))[:self.most]
+        return sorted(tests, key=lambda test: likelihood(test) / cost(test), reverse=True)
 
     @functools.lru_cache(maxsize=None)
     def original(self, path):
@@ -490,7 +493,7 @@ class Laboratory:
         self.library.link_mutant(mutant, changed, self.folder())
         line, around = self.reach.of(mutant)
         names = (line or around).intersection(self.tests)
-        for test in self.likely_first(mutant, names)[:self.most]:
+        for test in self.likely_first(mutant, names):
             if self.notices(test):
                 self.kills[mutant.path, test] += 1
                 self.kills[mutant.path, mutant.function.name, test] += 1
