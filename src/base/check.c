@@ -17,3 +17,9 @@ void rota__misuse(const char *mistake)
     fprintf(stderr, "rota: %s\n", mistake);
     abort();
 }
+
+void rota__did_not_return(void *name)
+{
+    fprintf(stderr, "rota: %s has ended its thread: it must return\n", (const char *)name);
+    abort();
+}

@@ -5,16 +5,31 @@
  * An assertion that fails is a mistake in the library, never a user's: bad
  * input gets a status. What no status can tell, as the memory may be gone, is
  * demanded. Without ROTA_CHECKED nothing is tested or evaluated.
+ *
+ * Only the body of a task may end its thread, and not in a fork/join pool (<rota/task.h>). Every
+ * other function of the user's is called as ROTA__MUST_RETURN("its name", call). A checked build
+ * reports such a function if it ends its thread, and aborts.
  */
 #ifndef ROTA_BASE_CHECK_H
 #define ROTA_BASE_CHECK_H
 
 #ifdef ROTA_CHECKED
+#include "os/cleanup.h"
+
+#include <stdint.h>
+
 #define ROTA__ASSERT(condition)          ((condition) ? (void)0 : rota__bug(__FILE__, __LINE__, #condition))
 #define ROTA__DEMAND(condition, mistake) ((condition) ? (void)0 : rota__misuse(mistake))
+#define ROTA__MUST_RETURN(name, call)                                         \
+    do {                                                                      \
+        ROTA__ON_UNWIND_BEGIN(rota__did_not_return, (void *)(uintptr_t)name); \
+        call;                                                                 \
+        ROTA__ON_UNWIND_END;                                                  \
+    } while (0)
 #else
 #define ROTA__ASSERT(condition)          ((void)sizeof((condition) ? 1 : 0))
 #define ROTA__DEMAND(condition, mistake) ((void)sizeof((condition) ? 1 : 0))
+#define ROTA__MUST_RETURN(name, call)    ((void)(name), call)
 #endif
 
 /* Says where, and ends the process. */
@@ -22,6 +37,9 @@ _Noreturn void rota__bug(const char *file, int line, const char *condition);
 
 /* Says what the program did wrong, and ends it. */
 _Noreturn void rota__misuse(const char *mistake);
+
+/* The same for a function of the user's that has ended its thread; `name` is a string. */
+void rota__did_not_return(void *name);
 
 /*
  * A deliberate bug, to test the tests: the expression `good`. In the copy of the source that

@@ -8,9 +8,20 @@
 
 #include <stddef.h>
 
-#define ROTA__LIKELY(x)   __builtin_expect(!!(x), 1)
-#define ROTA__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define ROTA__NOINLINE    __attribute__((noinline))
+#define ROTA__LIKELY(x)     __builtin_expect(!!(x), 1)
+#define ROTA__UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#define ROTA__NOINLINE      __attribute__((noinline))
+#define ROTA__ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* A function on the way of every task: it does not clear registers when it returns. */
+#if defined(__has_attribute)
+#if __has_attribute(zero_call_used_regs)
+#define ROTA__HOT __attribute__((zero_call_used_regs("skip")))
+#endif
+#endif
+#ifndef ROTA__HOT
+#define ROTA__HOT
+#endif
 
 /* It will be needed soon: memory that is far away is fetched meanwhile. */
 #define ROTA__PREFETCH(address) __builtin_prefetch(address)

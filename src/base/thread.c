@@ -49,28 +49,21 @@ rota_thread *rota_thread_self(void)
 
 /* -- Executions ----------------------------------------------------------- */
 
+void rota__take_flag_for_current(rota_thread *self)
+{
+    rota__swap_acquire(&self->interrupted, 0);           /* thread.T4b; for rota_thread_interrupt */
+    rota__store_relaxed(&self->current->interrupted, 1); /* thread.T1 */
+}
+
 void rota__execution_begin(rota__execution *execution, const void *subject)
 {
-    rota_thread *self = rota__self();
-
-    if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0)) {
-        rota__swap_acquire(&self->interrupted, 0); /* thread.T4b; for rota_thread_interrupt */
-        rota__store_relaxed(&self->current->interrupted, 1); /* thread.T1 */
-    }
-    execution->thread = self;
-    execution->outer = self->current;
-    execution->subject = subject;
-    /* After the thread's flag was taken (thread.T4): a stop sets these two in the other order. */
-    rota__store_relaxed(&execution->interrupted,
-                        rota__load_acquire(&self->stopped)); /* thread.T5 */
-    execution->may_fail = true;
-    execution->error = 0;
-    self->current = execution;
+    rota__execution_init(execution);
+    rota__execution_enter(execution, subject);
 }
 
 void rota__execution_end(rota__execution *execution)
 {
-    execution->thread->current = execution->outer;
+    rota__execution_leave(execution);
 }
 
 bool rota__is_executing(const void *subject)

@@ -77,21 +77,21 @@ typedef struct rota__inside {
 } rota__inside;
 
 struct rota_thread {
-    rota__os_word permit;               /* wait.c only */
-    rota__atomic(uint32_t) interrupted; /* thread.T1 */
-    rota__atomic(uint32_t) stopped;     /* thread.T1: how often */
-    rota__atomic(uint32_t) holds;       /* thread.T3 */
-    bool watched;                       /* its end will be noticed */
-    rota__execution *current;           /* the innermost; the thread's own to read */
-    rota__execution outermost;          /* outside any task */
-    const rota__inside *inside;         /* what it is inside of, innermost first, or NULL */
-    const rota__helper *helper;         /* or NULL */
-    void *deck;                         /* of a fork/join worker, in explored builds */
-    void **cancelling;                  /* compose/stage.c only */
-    struct rota__relay *relay;          /* future/run.c only; the innermost, or NULL */
-    rota__trace_record *record;         /* the tracer's, or NULL: trace.h */
-    rota__spin_budget spin;             /* of its waits for futures */
-    rota__os_thread *signalled;         /* gets a signal with each interrupt; or NULL */
+    rota__os_word permit;                /* wait.c only */
+    rota__atomic(uint32_t) interrupted;  /* thread.T1 */
+    rota__atomic(uint32_t) stopped;      /* thread.T1: how often */
+    rota__atomic(uint32_t) holds;        /* thread.T3 */
+    bool watched;                        /* its end will be noticed */
+    rota__execution *current;            /* the innermost; the thread's own to read */
+    rota__execution outermost;           /* outside any task */
+    const rota__inside *inside;          /* what it is inside of, innermost first, or NULL */
+    const rota__helper *helper;          /* or NULL */
+    void *deck;                          /* of a fork/join worker, in explored builds */
+    void **cancelling;                   /* compose/stage.c only */
+    struct rota__submission *submission; /* exec/run.c only; the innermost, or NULL */
+    rota__trace_record *record;          /* the tracer's, or NULL: trace.h */
+    rota__spin_budget spin;              /* of its waits for futures */
+    rota__os_thread *signalled;          /* gets a signal with each interrupt; or NULL */
     rota__os_exit at_exit;
     rota__magazines magazines; /* block.h and block.c only */
 };
@@ -117,6 +117,36 @@ static inline rota_thread *rota__self(void)
 
 /* -- Executions ----------------------------------------------------------- */
 
+/* An execution of the calling thread, inside what it executes now. It can be entered many times. */
+static inline void rota__execution_init(rota__execution *execution)
+{
+    execution->thread = rota__self();
+    execution->outer = execution->thread->current;
+    execution->may_fail = true;
+}
+
+void rota__take_flag_for_current(rota_thread *self); /* thread.T1 */
+
+static inline void rota__execution_enter(rota__execution *execution, const void *subject)
+{
+    rota_thread *self = execution->thread;
+
+    if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0))
+        rota__take_flag_for_current(self);
+    execution->subject = subject;
+    execution->error = 0;
+    /* After the thread's flag was taken (thread.T4): a stop sets these two in the other order. */
+    rota__store_relaxed(&execution->interrupted,
+                        rota__load_acquire(&self->stopped)); /* thread.T5 */
+    self->current = execution;
+}
+
+static inline void rota__execution_leave(rota__execution *execution)
+{
+    execution->thread->current = execution->outer;
+}
+
+/* Both. */
 void rota__execution_begin(rota__execution *execution, const void *subject);
 void rota__execution_end(rota__execution *execution);
 

@@ -15,9 +15,10 @@
 #include "compose/compose_internal.h"
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "base/time.h"
-#include "os/os.h"
+#include "os/cleanup.h"
 
 #include <rota/sched.h>
 
@@ -107,7 +108,12 @@ static bool is_worth_it(errand *self, rota_future *future)
     if (self->is_hedge || self->left == 0 || rota_future_is_done(self->promise)
         || rota_future_state_of(future) != ROTA_FUTURE_FAILED)
         return false;
-    return options->retries == NULL || options->retries(rota_future_error(future), options->ctx);
+    if (options->retries == NULL)
+        return true;
+    bool is_wanted;
+    ROTA__MUST_RETURN("retries",
+                      is_wanted = options->retries(rota_future_error(future), options->ctx));
+    return is_wanted;
 }
 
 static int schedule_next(errand *self);
@@ -155,18 +161,10 @@ static void watch(errand *self, rota_future *future)
 struct start {
     errand *self;
     rota_future *future;
-    int status;
 };
 
-static void submit_try(void *arg)
-{
-    struct start *start = arg;
-
-    start->status = rota__submit_inflight(start->self->executor, &start->future->task, NULL);
-}
-
-/* The executor has run it here, and it has ended the thread. */
-static void watch_torn(void *arg)
+/* The executor has run the try here, and its body has ended the thread. */
+static void start_unwound(void *arg)
 {
     struct start *start = arg;
 
@@ -181,7 +179,8 @@ static int begin_try(errand *self)
                       .discard = try_dropped,
                       .free_result = self->call.free_result,
                       .name = self->call.name};
-    struct start start = {self, rota__future_new(&call, true, sizeof(rota_future)), ROTA_OK};
+    struct start start = {self, rota__future_new(&call, true, sizeof(rota_future))};
+    int status;
 
     if (start.future == NULL) {
         /* GCOVR_EXCL_START: the task cache has one, as a rule; without the cache a test gets here */
@@ -190,13 +189,15 @@ static int begin_try(errand *self)
         /* GCOVR_EXCL_STOP */
     }
     ref(ref(self)); /* again.Y1: the body's, and that of who hears of its end */
-    rota__os_guarded(submit_try, watch_torn, &start);
-    start.status = rota__finish_submit(start.future, start.status, &start.future);
-    if (start.status == ROTA_OK)
+    ROTA__ON_UNWIND_BEGIN(start_unwound, &start);
+    status = rota__submit_inflight(self->executor, &start.future->task, NULL);
+    ROTA__ON_UNWIND_END;
+    status = rota__finish_submit(start.future, status, &start.future);
+    if (status == ROTA_OK)
         watch(self, start.future);
     else
         rota__sub_acq_rel(&self->references, 2); /* not the last: the caller has one */
-    return start.status;
+    return status;
 }
 
 static void next_try(errand *self)
@@ -229,18 +230,14 @@ static bool becomes_guest(errand *self)
     return is_wanted;
 }
 
-static void when_time(void *arg)
+static void *it_is_time(void *arg)
 {
     errand *self = arg;
 
+    ROTA__CLEANUP_BEGIN(timer_dropped, self); /* a try may run here, and end this thread */
     if (becomes_guest(self))
         next_try(self);
-}
-
-static void *it_is_time(void *arg)
-{
-    rota__os_guarded(when_time, timer_dropped, arg);
-    unref(arg);
+    ROTA__CLEANUP_END;
     return NULL;
 }
 

@@ -5,7 +5,7 @@
 #include "compose/compose_internal.h"
 
 #include "base/alloc.h"
-#include "os/os.h"
+#include "base/check.h"
 
 /* -- Sources -------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ static void end_like(rota__stage *stage, rota_future *source, rota__action_queue
 static void refused(rota__stage *stage, int status, rota__action_queue *more)
 {
     if (stage->kind->runs_anyway) {
-        rota__future_run_into(&stage->future, more);
+        rota__run_here(&stage->future, more);
         return;
     }
     if (rota__future_end_failed(&stage->future, status, more))
@@ -189,14 +189,14 @@ static bool is_for_step(rota__stage *stage, rota__action_queue *more)
     return false;
 }
 
-/* The caller holds nothing any more but the task's reference: a step may end the thread. */
+/* The caller holds nothing any more but the task's reference. */
 static void go_on(rota__stage *stage, rota__action_queue *more)
 {
     rota_executor *executor = rota__stage_executor(stage);
     int status;
 
     if (executor == NULL) {
-        rota__future_run_into(&stage->future, more);
+        rota__run_here(&stage->future, more);
         return;
     }
     rota__inflight_begin(executor);
@@ -252,33 +252,15 @@ static void one_done(rota__action *action, rota__action_queue *more)
 
 /* -- Making one ----------------------------------------------------------- */
 
-struct step {
-    rota__stage *stage;
-    void *result;
-};
-
-static void take_step(void *arg)
-{
-    struct step *self = arg;
-
-    self->result = self->stage->kind->step(self->stage);
-}
-
-static void step_torn(void *arg)
-{
-    struct step *self = arg;
-
-    let_sources_go(self->stage); /* compose.X4 */
-}
-
 static void *run_step(void *arg)
 {
-    struct step self = {arg, NULL};
+    rota__stage *stage = arg;
+    void *result;
 
-    rota__os_guarded(take_step, step_torn, &self);
-    if (!rota__future_is_deferred())
-        let_sources_go(self.stage); /* compose.X4 */
-    return self.result;
+    ROTA__MUST_RETURN("the step of a composed future", result = stage->kind->step(stage));
+    if (!rota__run_is_deferred())
+        let_sources_go(stage); /* compose.X4 */
+    return result;
 }
 
 static rota__stage *new_stage(const rota__stage_kind *kind, rota_executor *ex, rota__step_fn fn,
@@ -428,7 +410,7 @@ int rota__stage_follow_many(const rota__stage_kind *kind, rota_future *const *so
 void *rota__stage_value(rota_future *source, void *value)
 {
     if (value != NULL && value == source->result)
-        rota__future_return_of(source);
+        rota__run_return_of(source);
     return value;
 }
 
@@ -484,10 +466,10 @@ void *rota__stage_end_as(rota__stage *stage, rota_future *inner)
     stage->kind = &inner_kind;
     rota_future_unref(inner); /* OWN-20: it is no holder */
     if (!rota_future_is_done(inner)) {
-        rota__future_defer(wait_for_inner);
+        rota__run_defer(wait_for_inner);
         return NULL;
     }
-    rota__future_follow(inner);
+    rota__run_follow(inner);
     return rota__stage_value(inner, inner->result);
 }
 

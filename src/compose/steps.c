@@ -105,7 +105,7 @@ static void *call_done(rota__stage *stage)
     rota_future *source = stage->source;
 
     stage->fn.done(source, stage->arg);
-    rota__future_follow(source);
+    rota__run_follow(source);
     return rota__stage_value(source, rota_future_get_now(source, NULL));
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
+#include "os/cleanup.h"
 #include "os/os.h"
 
 #include <stdio.h>
@@ -97,21 +98,8 @@ static void set_terminated(custom *own)
 
 struct call {
     custom *own;
-    rota_task *task; /* NULL: it is shutdown that is called */
     rota__inside inside;
-    int status;
 };
-
-static void call_user(void *arg)
-{
-    struct call *call = arg;
-    const rota_executor_ops *ops = &call->own->ops;
-
-    if (call->task != NULL)
-        call->status = ops->execute(call->own->self, call->task);
-    else if (ops->shutdown != NULL)
-        call->status = ops->shutdown(call->own->self);
-}
 
 static void call_ended(void *arg)
 {
@@ -121,15 +109,21 @@ static void call_ended(void *arg)
     leave(call->own);
 }
 
-/* Guarded, as the user may run the task here, and the task may end its thread. */
+/* With NULL for the task: calls shutdown. */
 static int call_inside(custom *own, rota_task *task)
 {
-    struct call call = {.own = own, .task = task, .status = ROTA_OK};
+    struct call call = {.own = own};
+    int status = ROTA_OK;
 
     rota__inside_enter(&call.inside, &own->executor); /* exec.E3 */
-    rota__os_guarded(call_user, call_ended, &call);
-    call_ended(&call);
-    return call.status;
+    /* The user may run the task here, and the body of the task may end this thread. */
+    ROTA__CLEANUP_BEGIN(call_ended, &call);
+    if (task != NULL)
+        status = own->ops.execute(own->self, task);
+    else if (own->ops.shutdown != NULL)
+        status = own->ops.shutdown(own->self);
+    ROTA__CLEANUP_END;
+    return status;
 }
 
 static int custom_submit(rota_executor *ex, rota_task *task, rota_ns due)

@@ -20,6 +20,7 @@
 
 #include "base/list.h"
 #include "base/trace.h"
+#include "exec/run.h"
 #include "future/future_internal.h"
 #include "task/task_internal.h"
 
@@ -109,38 +110,6 @@ int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *coun
 /* Finishes a submission with this status. A future that was refused is cancelled; otherwise it goes to
    *out if there is an `out`, for which it was created with a reference. */
 int rota__finish_submit(rota_future *future, int status, rota_future **out);
-
-/* Ends the life of a task that has run: exec.E2. */
-void rota__task_release(rota_task *task);
-
-/* -- One task on one thread (turn.c) -------------------------------------- */
-
-typedef struct rota__turn rota__turn;
-
-/* On the stack of the thread that runs it. All zero but for what the executor fills in. */
-struct rota__turn {
-    rota_executor *executor;
-    const rota_hooks *hooks;
-    rota_task *task;
-    void (*run)(rota__turn *turn, rota_future *future); /* a future's body; NULL: as always */
-    void (*ended)(rota__turn *turn); /* after the hooks; it is the task's end, or sees to that */
-
-    rota__span *span; /* if it is traced */
-    bool has_hooks;
-    bool has_begun;
-    int error;
-    rota__execution execution; /* of the hooks, if there are any */
-};
-
-/* Runs it with hooks. `ended` is called also if the task, or a hook, ends the thread. */
-void rota__turn_run(rota__turn *turn);
-
-/* Runs it for a submitter, without, and ends it: REJ-03. `hooks` may be NULL. */
-void rota__turn_run_bare(rota__turn *turn);
-
-/* Calls it, unless it is NULL, with an interrupt flag of its own: what wakes an idle worker is not
-   for hooks (INT-09). */
-void rota__call_apart(void (*hook)(void *ctx), void *ctx);
 
 /* -- Futures of calls that are submitted together (invoke.c) -------------- */
 

@@ -8,6 +8,7 @@
  */
 #include "exec/exec_internal.h"
 
+#include "base/check.h"
 #include "base/fork.h"
 #include "base/wait.h"
 
@@ -156,43 +157,23 @@ static rota_executor *next_after(uint32_t last)
     return found;
 }
 
-typedef struct look {
-    rota_executor *executor;
-    rota_executor_visitor *visit;
-    void *ctx;
-    bool goes_on;
-    rota__inside inside; /* exec.E3 */
-} look;
-
-static void look_at(void *arg)
-{
-    look *mine = arg;
-
-    mine->goes_on = mine->visit(mine->executor, mine->ctx);
-}
-
-static void look_away(void *arg)
-{
-    look *mine = arg;
-
-    rota__inside_leave(&mine->inside);
-    rota__inflight_end(mine->executor);
-}
-
 int rota_executors_visit(rota_executor_visitor *visit, void *ctx)
 {
-    look mine = {.visit = visit, .ctx = ctx, .goes_on = true};
+    rota_executor *executor;
     uint32_t last = 0;
+    bool goes_on = true;
 
     if (visit == NULL)
         return ROTA_EINVAL;
     if (!rota__self()->watched)
         return ROTA_ENOMEM;
-    while (mine.goes_on && (mine.executor = next_after(last)) != NULL) {
-        last = mine.executor->number;
-        rota__inside_enter(&mine.inside, mine.executor);
-        rota__os_guarded(look_at, look_away, &mine);
-        look_away(&mine);
+    while (goes_on && (executor = next_after(last)) != NULL) {
+        rota__inside inside;
+        last = executor->number;
+        rota__inside_enter(&inside, executor); /* exec.E3 */
+        ROTA__MUST_RETURN("a visitor", goes_on = visit(executor, ctx));
+        rota__inside_leave(&inside);
+        rota__inflight_end(executor); /* exec.E4 */
     }
     return ROTA_OK;
 }

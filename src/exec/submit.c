@@ -4,6 +4,8 @@
  */
 #include "exec/exec_internal.h"
 
+#include "os/cleanup.h"
+
 int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
 {
     if (ex == NULL || fn == NULL)
@@ -31,37 +33,30 @@ void rota__inflight_end(rota_executor *ex)
 
 typedef struct inflight {
     rota_executor *executor;
-    rota_task *task;
-    int status;
     rota__inside inside; /* exec.E3: the executor may run the task here */
-    rota__relay relay;
+    rota__submission submission;
 } inflight;
-
-static void submit(void *arg)
-{
-    inflight *mine = arg;
-
-    mine->status = rota__submit(mine->executor, mine->task, ROTA__AT_ONCE);
-}
 
 static void leave(void *arg)
 {
     inflight *mine = arg;
 
-    rota__relay_end(&mine->relay);
+    rota__submission_end(&mine->submission);
     rota__inside_leave(&mine->inside);
     rota__inflight_end(mine->executor);
 }
 
 int rota__submit_inflight(rota_executor *ex, rota_task *task, rota__action_queue *more)
 {
-    inflight mine = {.executor = ex, .task = task};
+    inflight mine = {.executor = ex};
+    int status;
 
     rota__inside_enter(&mine.inside, ex);
-    rota__relay_begin(&mine.relay, more != NULL ? rota__future_of(task) : NULL, more);
-    rota__os_guarded(submit, leave, &mine); /* the task's body may end this thread */
-    leave(&mine);
-    return mine.status;
+    rota__submission_begin(&mine.submission, more != NULL ? rota__future_of(task) : NULL, more);
+    ROTA__CLEANUP_BEGIN(leave, &mine); /* the body of the task may end this thread */
+    status = rota__submit(ex, task, ROTA__AT_ONCE);
+    ROTA__CLEANUP_END;
+    return status;
 }
 
 /* -- A future ------------------------------------------------------------- */

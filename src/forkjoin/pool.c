@@ -26,30 +26,17 @@ static void call_terminated(void *arg)
     pool->hooks.terminated(&pool->executor, pool->hooks.ctx);
 }
 
-static void call_terminated_apart(void *arg)
-{
-    rota__fj_pool *pool = arg;
-
-    rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
-}
-
-static void end_tidying(void *arg)
-{
-    rota__fj_pool *pool = arg;
-
-    rota__mutex_lock(&pool->lock);
-    set_state(pool, ROTA_TERMINATED);
-    rota__latch_signal_all(&pool->waiters); /* forkjoin.F1 */
-    rota__mutex_unlock(&pool->lock);
-}
-
-/* With the lock held, which it leaves. POOL-36: also if the hook ends its thread. */
+/* With the lock held, which it leaves. */
 static void terminate(rota__fj_pool *pool)
 {
     set_state(pool, ROTA_TIDYING);
     rota__mutex_unlock(&pool->lock);
-    rota__os_guarded(call_terminated_apart, end_tidying, pool);
-    end_tidying(pool);
+    rota__call_thread_hook("terminated", pool->hooks.terminated != NULL ? call_terminated : NULL,
+                           pool);
+    rota__mutex_lock(&pool->lock);
+    set_state(pool, ROTA_TERMINATED);
+    rota__latch_signal_all(&pool->waiters); /* forkjoin.F1 */
+    rota__mutex_unlock(&pool->lock);
 }
 
 void rota__fj_settle(rota__fj_pool *pool)

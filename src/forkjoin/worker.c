@@ -98,20 +98,16 @@ void rota__fj_answer(rota__fj_worker *worker)
     rota__crew_ask_for_more(pool, &worker->deque); /* crew.W5d: it may be taken already */
 }
 
-static void task_ended(rota__turn *turn)
-{
-    rota__task_release(turn->task);
-}
-
 static void run_task(rota__fj_pool *pool, rota_task *task)
 {
-    rota__turn turn = {
-        .executor = &pool->executor, .hooks = &pool->hooks, .task = task, .ended = task_ended};
+    rota__run run;
 
-    if (rota__fj_pool_state(pool) >= ROTA_STOP)
+    if (rota__fj_pool_state(pool) >= ROTA_STOP) {
         rota_task_discard(task); /* FJ-24 */
-    else
-        rota__turn_run(&turn);
+        return;
+    }
+    rota__run_init(&run, &pool->executor, &pool->hooks, &rota__run_once, NULL);
+    rota__run_nested(&run, task);
 }
 
 /* From another worker, or from outside: large enough to be timed. */
@@ -277,7 +273,7 @@ static void work(void *arg)
     bool is_own;
     rota_fj *entry;
 
-    rota__call_apart(worker->plan->threads.on_start, worker->plan->threads.ctx);
+    rota__call_thread_hook("on_start", worker->plan->threads.on_start, worker->plan->threads.ctx);
     worker->has_started = true;
     while (rota__fj_is_here(worker->pool) && (entry = fetch(worker, &searches, &is_own)) != NULL)
         rota__fj_run_entry(worker, entry, is_own);
@@ -341,7 +337,7 @@ static void call_on_exit(void *arg)
 {
     rota__fj_worker *worker = arg;
 
-    rota__call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
+    rota__call_thread_hook("on_exit", worker->plan->threads.on_exit, worker->plan->threads.ctx);
 }
 
 static void leave_crew(void *arg)

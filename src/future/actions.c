@@ -18,7 +18,7 @@
 #include "future/future_internal.h"
 
 #include "base/check.h"
-#include "os/os.h"
+#include "os/cleanup.h"
 
 #define LOCKED ((uintptr_t)1)
 #define DONE   ((uintptr_t)2)
@@ -131,13 +131,15 @@ static void append(rota__action_queue *queue, rota__action_queue added)
     queue->last = added.last;
 }
 
-void rota__future_collect(rota_future *future, rota__action_queue *queue)
+bool rota__future_collect(rota_future *future, rota__action_queue *queue)
 {
     rota__action *action = newest_in(move_word(future, close_for_good, NULL)); /* actions.N1 */
     rota__action_queue oldest_first = {NULL, NULL};
+    bool is_seen = false;
 
     while (action != NULL) {
         rota__action *older = action->next;
+        is_seen |= action->run != rota__event_signal;
         if (action->run == NULL) {
             wake(action);
         } else {
@@ -149,29 +151,27 @@ void rota__future_collect(rota_future *future, rota__action_queue *queue)
         action = older;
     }
     append(queue, oldest_first);
+    return is_seen;
 }
 
+/* If an action runs a task that ends the thread, the actions behind it are run all the same. */
 static void run_each(void *arg)
 {
     rota__action_queue *queue = arg;
 
+    ROTA__ON_UNWIND_BEGIN(run_each, queue);
     while (queue->first != NULL) {
         rota__action *action = queue->first;
         queue->first = action->next;
         action->run(action, queue);
     }
-}
-
-/* One of them ended the thread: the others, and what follows from that one, are still to come. */
-static void run_rest(void *queue)
-{
-    rota__os_guarded(run_each, run_rest, queue);
+    ROTA__ON_UNWIND_END;
 }
 
 void rota__actions_run(rota__action_queue *queue)
 {
     if (queue->first != NULL)
-        rota__os_guarded(run_each, run_rest, queue);
+        run_each(queue);
 }
 
 void rota__action_run(rota__action *action)

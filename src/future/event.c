@@ -17,7 +17,7 @@ struct rota__event {
     rota__os_event os;
 };
 
-static void signal_event(rota__action *action, rota__action_queue *more)
+void rota__event_signal(rota__action *action, rota__action_queue *more)
 {
     rota__event *event = ROTA__CONTAINER(action, rota__event, action);
 
@@ -35,7 +35,7 @@ static int event_new(rota__event **out)
         rota__free(event, sizeof *event);
         return ROTA_EAGAIN;
     }
-    event->action.run = signal_event;
+    event->action.run = rota__event_signal;
     *out = event;
     return ROTA_OK;
 }

@@ -159,13 +159,16 @@ void rota__future_discard_argument(rota_future *future)
 /* After any end but the runner's own. */
 static bool ended(rota_future *future, future_end end)
 {
+    rota__action_queue queue = {NULL, NULL};
+
     if (end == FUTURE_TOO_LATE)
         return false;
     if (end == FUTURE_WAS_PENDING)
         rota__future_notify_listener(future); /* future.F6: before any waiter sees the end */
-    rota__future_finish(future);
+    rota__future_collect(future, &queue);
     if (end == FUTURE_WAS_PENDING)
         rota__future_discard_argument(future); /* future.F4 */
+    rota__actions_run(&queue); /* last: an action may run a task that ends the thread */
     return true;
 }
 

@@ -97,42 +97,7 @@ void rota__future_free_result(const rota_future *future, void *result, const rot
 
 rota_future *rota__future_maker(rota_future *future); /* of its result */
 
-/* -- The task's part (run.c) ---------------------------------------------- */
-
-/* Runs the body unless the future is done or runs already. The task's reference stays. */
-void rota__future_run(rota_future *future);
-
-/* One run of a periodic task: true if it is pending again, with another run to come. */
-bool rota__future_run_and_reset(rota_future *future);
-
-/* As rota__future_run; what follows from the end is appended to `more` instead of run. Takes one
-   reference to the future, also from a body that ends its thread. */
-void rota__future_run_into(rota_future *future, rota__action_queue *more);
-
-/*
- * A future that the calling thread gives to an executor, on its stack. If it is run there and then, on
- * this thread, what follows from its end is appended to `more`, which whoever gives it runs later: so
- * chains are worked off in a loop also by executors that run a task at once.
- */
-typedef struct rota__relay {
-    const rota_future *future; /* NULL: it was run, or is not one */
-    rota__action_queue *more;
-    struct rota__relay *outer;
-} rota__relay;
-
-void rota__relay_begin(rota__relay *relay, const rota_future *future, rota__action_queue *more);
-void rota__relay_end(rota__relay *relay); /* also if the thread is ended meanwhile */
-
-/* From inside the body that runs it: it does not end with the body, but is pending after it, and
-   `after` is called then. If somebody has ended it meanwhile its argument is discarded instead. */
-void rota__future_defer(void (*after)(rota_future *future));
-bool rota__future_is_deferred(void); /* from there, too */
-
-/* From there, too: unless the body fails, it ends as `source`, which is done, has. */
-void rota__future_follow(const rota_future *source);
-
-/* From there, too: what the body returns is the result of `source`, which is kept as long as it. */
-void rota__future_return_of(rota_future *source);
+/* -- Ending a future without a run (future.c) ------------------------------- */
 
 /* Ends a future that nobody runs as `source`, which is done, has, or with NULL without one. False:
    it was done. What follows is appended to `more`. The argument is not discarded. */
@@ -181,8 +146,9 @@ bool rota__future_remove(rota_future *future, rota__action *action);
 /*
  * What follows from being done: wakes all who wait, and appends the actions to
  * `queue` in the order in which they were added. Once, by who won future.F1.
+ * True: a waiting thread or an action has seen the end; a descriptor does not count.
  */
-void rota__future_collect(rota_future *future, rota__action_queue *queue);
+bool rota__future_collect(rota_future *future, rota__action_queue *queue);
 
 /* Runs what is in there, and what follows from that: a loop, however long the chain. */
 void rota__actions_run(rota__action_queue *queue);
@@ -234,5 +200,7 @@ bool rota__future_help(rota_future *future, const rota__helper *helper, rota_ns 
 /* -- Its descriptor (event.c) --------------------------------------------- */
 
 void rota__event_free(rota__event *event); /* NULL is allowed */
+void rota__event_signal(rota__action *action,
+                        rota__action_queue *more); /* the descriptor's action */
 
 #endif

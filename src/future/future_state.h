@@ -24,6 +24,7 @@
  *   future_state.S3  A store to a phase above COMPLETING releases the outcome; every reader of an
  *                    outcome has read such a phase with acquire.
  */
+/* layers: open, exec/run.c is the runner */
 #ifndef ROTA_FUTURE_FUTURE_STATE_H
 #define ROTA_FUTURE_FUTURE_STATE_H
 

@@ -225,20 +225,6 @@ static void pool_free(rota_executor *ex)
     rota__free(pool, sizeof *pool);
 }
 
-static bool pool_run(rota__pool *pool, rota_future *future)
-{
-    (void)pool;
-    rota__future_run(future);
-    return false;
-}
-
-static bool pool_requeue(rota__pool *pool, rota_future *future)
-{
-    (void)pool;
-    (void)future;
-    return false; /* GCOVR_EXCL_LINE: no task of a plain pool runs again */
-}
-
 static void pool_detach(rota__pool *pool, rota_future *future)
 {
     (void)pool;
@@ -255,8 +241,7 @@ static const rota__pool_ops pool_ops = {
     .name = "pool",
     .accept = pool_accept,
     .has_maximum = true,
-    .run = pool_run,
-    .requeue = pool_requeue,
+    .run = &rota__run_once,
     .detach = pool_detach,
     .drop_on_shutdown = pool_drop_on_shutdown,
 };

@@ -5,7 +5,6 @@
  *   ctl.h        state and number of workers, every transition
  *   pool.c       a pool is made, takes tasks, and goes
  *   worker.c     a worker comes, fetches, leaves and is replaced
- *   turn.c       a task is run, with its hooks and counts
  *   shutdown.c   the way to its end
  *   settings.c   what can be changed while it runs
  *   threads.c    how threads are to be made
@@ -69,8 +68,11 @@ typedef struct rota__worker {
     rota__os_thread thread;
     rota__helper helper;
     rota__thread_plan *plan;
-    rota__atomic(uint64_t) counts; /* see below; written by itself alone */
-    bool is_torn;                  /* its own: something ended the thread */
+    rota__task_counts counts; /* written by itself alone */
+    rota__run *run;           /* in the frame of its loop */
+    rota__inside inside;      /* exec.E3 */
+    bool is_unwound;          /* its own: a task has ended the thread */
+    bool has_left;            /* likewise: on_exit was called */
 } rota__worker;
 
 #define ROTA__ASK_HANDLER INT_MIN /* accept's own status: the rejection handler decides */
@@ -82,12 +84,10 @@ typedef struct rota__pool_ops {
     /* ROTA__ASK_HANDLER if there is no room for the task, or the pool is shut down. Every other status
        is the submitter's. `due` is as for rota__submit. */
     int (*accept)(rota__pool *pool, rota_task *task, rota_ns due);
-    bool has_maximum; /* max_threads counts; without it the core threads are the limit */
-    /* Runs a future's task, or cancels it. True: the task runs again, after its hooks. */
-    bool (*run)(rota__pool *pool, rota_future *future);
-    bool (*requeue)(rota__pool *pool, rota_future *future); /* false: it does not run again */
-    void (*detach)(rota__pool *pool, rota_future *future);  /* it has left the pool for good */
-    size_t (*drop_on_shutdown)(rota__pool *pool);           /* returns how many it has discarded */
+    bool has_maximum;         /* max_threads counts; without it the core threads are the limit */
+    const rota__run_ops *run; /* how it runs futures */
+    void (*detach)(rota__pool *pool, rota_future *future); /* it has left the pool for good */
+    size_t (*drop_on_shutdown)(rota__pool *pool);          /* returns how many it has discarded */
 } rota__pool_ops;
 
 struct rota__pool {
@@ -202,16 +202,9 @@ void rota__pool_wake_idle(rota__pool *pool, bool all);
 void rota__pool_let_idle_go(rota__pool *pool);
 void rota__pool_join_ended(rota__pool *pool);
 
-/* -- turn.c --------------------------------------------------------------- */
-
-/* Runs it and ends it, with hooks and counts. `worker` is the calling thread's, or NULL. */
-void rota__pool_run_task(rota__pool *pool, rota__worker *worker, rota_task *task);
-
-/* The task that the worker was made for, if it has not had its turn. */
-void rota__pool_run_first(rota__worker *worker);
-
-/* Runs it for a submitter, without: REJ-03. `pool` may be NULL. */
-void rota__pool_run_for_caller(rota__pool *pool, rota_task *task);
+/* Runs a task inside another one, with hooks and counts. `worker` is the calling thread's, or NULL. */
+void rota__pool_run_nested(rota__pool *pool, rota__worker *worker, const rota__run_ops *ops,
+                           rota_task *task);
 
 /* -- shutdown.c ----------------------------------------------------------- */
 
@@ -234,11 +227,6 @@ int rota__thread_plan_start(const rota__thread_plan *plan, uint64_t number, rota
 void rota__format_thread_name(char *name, size_t size, const char *pattern, uint64_t number);
 
 /* -- figures.c ------------------------------------------------------------ */
-
-/* A worker's counts: tasks that it runs, one inside the other, and above them those completed. */
-enum { ROTA__RUNNING_BITS = 16 };
-#define ROTA__ONE_RUNNING   UINT64_C(1)
-#define ROTA__ONE_COMPLETED (UINT64_C(1) << ROTA__RUNNING_BITS)
 
 static inline uint64_t rota__counts_running(uint64_t counts)
 {

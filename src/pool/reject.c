@@ -10,6 +10,20 @@ int rota_reject_abort(rota_executor *ex, rota_task *task, void *ctx)
     return ex != NULL && task != NULL ? ROTA_EREJECTED : ROTA_EINVAL;
 }
 
+/* REJ-03: without before_execute and after_execute. `pool` may be NULL. */
+static void run_for_caller(rota__pool *pool, rota_task *task)
+{
+    rota_hooks hooks = rota__no_hooks;
+    rota__run run;
+
+    if (pool != NULL) {
+        hooks.unobserved_failure = pool->hooks.unobserved_failure;
+        hooks.ctx = pool->hooks.ctx;
+    }
+    rota__run_init(&run, pool != NULL ? &pool->executor : NULL, &hooks, &rota__run_once, NULL);
+    rota__run_nested(&run, task);
+}
+
 int rota_reject_caller_runs(rota_executor *ex, rota_task *task, void *ctx)
 {
     (void)ctx;
@@ -18,7 +32,7 @@ int rota_reject_caller_runs(rota_executor *ex, rota_task *task, void *ctx)
     if (rota_is_shutdown(ex))
         rota_task_discard(task);
     else
-        rota__pool_run_for_caller(rota__as_pool(ex), task);
+        run_for_caller(rota__as_pool(ex), task);
     return ROTA_OK;
 }
 
@@ -106,7 +120,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         if (status != ROTA__ASK_HANDLER || rota_is_shutdown(ex))
             return submitters_status(status);
         if (rota__is_inside(ex)) { /* it would wait for itself: REJ-11 */
-            rota__pool_run_task(pool, own_worker(pool), task);
+            rota__pool_run_nested(pool, own_worker(pool), &rota__run_once, task);
             return ROTA_OK;
         }
         status = rota__queue_insert_in_epoch(pool->queue, task, epoch, patience(pool));

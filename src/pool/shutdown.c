@@ -15,29 +15,14 @@ static void call_terminated(void *arg)
     pool->hooks.terminated(&pool->executor, pool->hooks.ctx); /* pool.P5 */
 }
 
-static void call_terminated_apart(void *arg)
+static void terminate(rota__pool *pool)
 {
-    rota__pool *pool = arg;
-
-    rota__call_apart(pool->hooks.terminated != NULL ? call_terminated : NULL, pool);
-}
-
-/* The last touch of the pool, unless a worker of it does this, which will be joined. */
-static void end_tidying(void *arg)
-{
-    rota__pool *pool = arg;
-
+    rota__call_thread_hook("terminated", pool->hooks.terminated != NULL ? call_terminated : NULL,
+                           pool);
     rota__mutex_lock(&pool->lock);
     rota__ctl_advance(&pool->ctl, ROTA_TERMINATED);
     rota__latch_signal_all(&pool->waiters); /* pool.P10 */
-    rota__mutex_unlock(&pool->lock);
-}
-
-/* POOL-36: also if the hook ends its thread. */
-static void terminate(rota__pool *pool)
-{
-    rota__os_guarded(call_terminated_apart, end_tidying, pool);
-    end_tidying(pool);
+    rota__mutex_unlock(&pool->lock); /* the last touch, unless a worker does this: it is joined */
 }
 
 /* In one step with the look at the registry (pool.P4): a worker that comes and is counted out again

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
+#include "os/cleanup.h"
 
 /* -- Fetching ------------------------------------------------------------- */
 
@@ -84,7 +85,7 @@ static void help_run(const rota__helper *helper, rota_task *task)
 {
     rota__worker *worker = worker_of(helper);
 
-    rota__pool_run_task(worker->pool, worker, task);
+    rota__pool_run_nested(worker->pool, worker, worker->pool->ops->run, task);
 }
 
 /* A task of a thread pool may wait for locks that the waiting task holds. */
@@ -98,17 +99,54 @@ static bool help_run_no_others(const rota__helper *helper, rota_future *future)
 static const rota__helper pool_helper = {
     .take = help_take, .run = help_run, .run_others = help_run_no_others};
 
-static void work(void *arg)
-{
-    rota__worker *worker = arg;
-    rota__pool *pool = worker->pool;
-    const rota_threads *threads = &worker->plan->threads;
-    rota_task *task;
+/* -- Running -------------------------------------------------------------- */
 
-    rota__call_apart(threads->on_start, threads->ctx);
-    rota__pool_run_first(worker);
-    while (rota__pool_is_here(pool) && (task = fetch(pool)) != NULL)
-        rota__pool_run_task(pool, worker, task);
+/* The tasks that a thread runs which is no worker. */
+typedef struct uncounted_runs {
+    rota__pool *pool;
+    rota__task_counts counts;
+} uncounted_runs;
+
+static void add_counts(void *arg)
+{
+    uncounted_runs *runs = arg;
+
+    rota__mutex_lock(&runs->pool->lock);
+    runs->pool->completed += rota__counts_completed(rota__load_relaxed(&runs->counts));
+    rota__mutex_unlock(&runs->pool->lock);
+    rota__store_relaxed(&runs->counts, 0);
+}
+
+static void run_nested(rota__pool *pool, rota__task_counts *counts, const rota__run_ops *ops,
+                       rota_task *task)
+{
+    rota__run run;
+
+    rota__run_init(&run, &pool->executor, &pool->hooks, ops, counts);
+    rota__run_nested(&run, task);
+}
+
+void rota__pool_run_nested(rota__pool *pool, rota__worker *worker, const rota__run_ops *ops,
+                           rota_task *task)
+{
+    uncounted_runs runs = {.pool = pool};
+
+    if (worker != NULL) {
+        run_nested(pool, &worker->counts, ops, task);
+        return;
+    }
+    ROTA__CLEANUP_BEGIN(add_counts, &runs);
+    run_nested(pool, &runs.counts, ops, task);
+    ROTA__CLEANUP_END;
+}
+
+static void run_first(rota__worker *worker)
+{
+    rota_task *first = worker->first;
+
+    worker->first = NULL;
+    if (first != NULL)
+        rota__run_counted_task(worker->run, first); /* it counts since the worker has begun */
 }
 
 /* -- Leaving -------------------------------------------------------------- */
@@ -153,59 +191,54 @@ static bool is_missed(rota__pool *pool, bool abrupt)
     return rota__ctl_workers(ctl) < least;
 }
 
-static void call_on_exit(void *arg)
+static void unregister(rota__worker *worker)
 {
-    rota__worker *worker = arg;
-
-    rota__call_apart(worker->plan->threads.on_exit, worker->plan->threads.ctx);
-}
-
-/* After all foreign code, also if that has ended the thread once more. */
-static void leave_registry(void *arg)
-{
-    rota__worker *worker = arg;
     rota__pool *pool = worker->pool;
-    rota_thread *self = rota__self();
 
-    self->current = &self->outermost; /* not what on_exit was in, if that has ended the thread */
-    self->helper = NULL;
+    rota__self()->helper = NULL;
     rota__thread_plan_unref(worker->plan);
     rota__pool_join_ended(pool); /* so that no more than one is left unjoined */
-    if (worker->is_torn)
+    if (worker->is_unwound)
         rota__ctl_count_out(&pool->ctl); /* ctl.C2 */
     rota__mutex_lock(&pool->lock);
     strike_off(pool, worker);
     rota__list_append(&pool->ended, &worker->link);
     rota__mutex_unlock(&pool->lock);
     rota__queue_abort_producers(pool->queue); /* pool.P7 */
-    rota__pool_try_terminate(pool);
-    self->inside = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
-    if (is_missed(pool, worker->is_torn) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
-        rota__pool_rescue(pool, true); /* the last touch: a task may end the thread once more */
 }
 
 static void leave(rota__worker *worker)
 {
-    if (!rota__pool_is_here(worker->pool))
+    rota__pool *pool = worker->pool;
+    bool is_unwound = worker->is_unwound;
+
+    if (!rota__pool_is_here(pool) || worker->has_left)
         return;
-    rota__os_guarded(call_on_exit, leave_registry, worker);
-    leave_registry(worker);
+    worker->has_left = true;
+    rota__call_thread_hook("on_exit", worker->plan->threads.on_exit, worker->plan->threads.ctx);
+    unregister(worker);
+    rota__pool_try_terminate(pool);
+    rota__self()->inside = NULL; /* a task that runs below may close the pool */
+    if (is_missed(pool, is_unwound) && rota__worker_add(pool, NULL, ROTA__TO_MAX) != ROTA_OK)
+        rota__pool_rescue(pool, true); /* the last touch: a task may end the thread once more */
 }
 
-/* A task or a hook ended the thread: GEN-14. Its first task may not have had its turn. */
-static void leave_torn(void *arg)
+/* A task has ended the thread: GEN-14. A continuation of its future may run a task of another
+   executor that does so once more, so this function is its own handler. */
+static void worker_unwound(void *arg)
 {
     rota__worker *worker = arg;
     rota_thread *self = rota__self();
-    rota__inside inside;
 
-    self->inside = NULL;              /* which lies in a part of the stack that is left, */
-    self->current = &self->outermost; /* as may this */
-    worker->is_torn = true;
-    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3: until it has left */
-    rota__pool_run_first(worker);
+    if (worker->has_left)
+        return; /* a task has ended the thread that rota__pool_rescue ran last */
+    ROTA__ON_UNWIND_BEGIN(worker_unwound, worker);
+    self->current = &self->outermost; /* cleanup.U3 */
+    self->inside = &worker->inside;   /* exec.E3: until it has left */
+    worker->is_unwound = true;
+    rota__run_unwound(worker->run);
     leave(worker);
-    rota__inside_leave(&inside);
+    ROTA__ON_UNWIND_END;
 }
 
 /* -- Coming --------------------------------------------------------------- */
@@ -244,13 +277,21 @@ static void present(rota__worker *worker)
 static void worker_main(void *arg)
 {
     rota__worker *worker = arg;
-    rota__inside inside;
+    rota__pool *pool = worker->pool;
+    rota__run run; /* run.R2: in the frame of the scope below */
+    rota_task *task;
 
-    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3 */
+    rota__inside_enter(&worker->inside, &pool->executor); /* exec.E3 */
+    rota__run_init(&run, &pool->executor, &pool->hooks, pool->ops->run, &worker->counts);
+    worker->run = &run;
     present(worker);
-    rota__os_guarded(work, leave_torn, worker);
+    rota__call_thread_hook("on_start", worker->plan->threads.on_start, worker->plan->threads.ctx);
+    ROTA__ON_UNWIND_BEGIN(worker_unwound, worker);
+    run_first(worker);
+    while (rota__pool_is_here(pool) && (task = fetch(pool)) != NULL)
+        rota__run_task(&run, task);
     leave(worker);
-    rota__inside_leave(&inside);
+    ROTA__ON_UNWIND_END;
 }
 
 static uint32_t most_workers(const rota__pool *pool, rota__bound bound)
@@ -368,61 +409,70 @@ static bool must_run_it_here(rota__pool *pool, bool may_wait)
     }
 }
 
-typedef struct rescue {
-    rota__pool *pool;
+/* A thread that runs queued tasks in place of a worker. */
+typedef struct inline_runner {
+    uncounted_runs runs;
+    rota__run run;
     bool may_wait;
     rota__inside inside; /* exec.E3 */
-} rescue;
+} inline_runner;
 
-static void begin_rescue(rescue *mine)
+static void run_queued(inline_runner *self)
 {
-    rota__inside_enter(&mine->inside, &mine->pool->executor);
-    rota__mutex_lock(&mine->pool->lock);
-    mine->pool->rescuers++; /* pool.P4 */
-    rota__mutex_unlock(&mine->pool->lock);
-}
-
-static void end_rescue(rescue *mine)
-{
-    rota__mutex_lock(&mine->pool->lock);
-    mine->pool->rescuers--;
-    rota__mutex_unlock(&mine->pool->lock);
-    rota__inside_leave(&mine->inside);
-}
-
-static void run_queued(void *arg)
-{
-    rescue *mine = arg;
-    rota_queue *queue = mine->pool->queue;
+    rota__pool *pool = self->runs.pool;
+    rota_queue *queue = pool->queue;
     void *task;
 
-    while (must_run_it_here(mine->pool, mine->may_wait)) {
-        int status = mine->may_wait ? rota_queue_poll_timed(queue, ROTA__RETRY, &task)
+    while (must_run_it_here(pool, self->may_wait)) {
+        int status = self->may_wait ? rota_queue_poll_timed(queue, ROTA__RETRY, &task)
                                     : queue->kind->take(queue, &task, ROTA__FRONT, NULL);
-        if (status == ROTA_OK)
-            rota__pool_run_task(mine->pool, NULL, task);
-        else if (!mine->may_wait)
+        if (status == ROTA_OK) {
+            rota__run_task(&self->run, task);
+            add_counts(&self->runs);
+        } else if (!self->may_wait) {
             break;
+        }
     }
 }
 
-/* One of them ended the thread, which runs the rest before it goes: GEN-14. */
-static void rescue_torn(void *arg)
+static void inline_runner_leave(inline_runner *self)
 {
-    rescue *mine = arg;
+    rota__pool *pool = self->runs.pool;
 
-    end_rescue(mine);
-    rota__pool_rescue(mine->pool, mine->may_wait);
+    rota__mutex_lock(&pool->lock);
+    pool->rescuers--;
+    rota__mutex_unlock(&pool->lock);
+    rota__inside_leave(&self->inside);
+    rota__pool_try_terminate(pool); /* it may have taken what that waited for */
+}
+
+/* A task has ended the thread, which runs the rest before it goes: GEN-14. */
+static void inline_runner_unwound(void *arg)
+{
+    inline_runner *self = arg;
+
+    ROTA__ON_UNWIND_BEGIN(inline_runner_unwound, self);
+    rota__self()->inside = &self->inside; /* cleanup.U3 */
+    rota__run_unwound(&self->run);
+    add_counts(&self->runs);
+    run_queued(self);
+    inline_runner_leave(self);
+    ROTA__ON_UNWIND_END;
 }
 
 void rota__pool_rescue(rota__pool *pool, bool may_wait)
 {
-    rescue mine = {.pool = pool, .may_wait = may_wait};
+    inline_runner self = {.runs = {.pool = pool}, .may_wait = may_wait};
 
-    begin_rescue(&mine);
-    rota__os_guarded(run_queued, rescue_torn, &mine);
-    end_rescue(&mine);
-    rota__pool_try_terminate(pool); /* it may have taken what that waited for */
+    rota__run_init(&self.run, &pool->executor, &pool->hooks, pool->ops->run, &self.runs.counts);
+    rota__inside_enter(&self.inside, &pool->executor);
+    rota__mutex_lock(&pool->lock);
+    pool->rescuers++; /* pool.P4 */
+    rota__mutex_unlock(&pool->lock);
+    ROTA__ON_UNWIND_BEGIN(inline_runner_unwound, &self);
+    run_queued(&self);
+    ROTA__ON_UNWIND_END;
+    inline_runner_leave(&self);
 }
 
 /* -- Waking --------------------------------------------------------------- */

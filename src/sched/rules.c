@@ -159,18 +159,18 @@ int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due)
 
 /* -- Running -------------------------------------------------------------- */
 
-static bool run(rota__pool *pool, rota_future *future)
+static rota__sched *sched_of(rota_executor *ex)
 {
-    if (!may_run(rota__sched_of(pool), &future->task)) { /* SCHED-21 */
-        rota_future_cancel(future);
-        return false;
-    }
-    if (future->task.periodic)
-        return rota__future_run_and_reset(future);
-    rota__future_clear_listener(
-        future); /* before its body, which may find it another: a chain's step */
-    rota__future_run(future);
-    return false;
+    return rota__sched_of(rota__pool_of(ex));
+}
+
+static rota__run_mode admit_run(rota_executor *ex, rota_future *future)
+{
+    if (!future->task.periodic)
+        rota__future_clear_listener(future);   /* before the body, which may set another */
+    if (!may_run(sched_of(ex), &future->task)) /* SCHED-21 */
+        return ROTA__RUN_REFUSED;
+    return future->task.periodic ? ROTA__RUN_PERIODIC : ROTA__RUN_ONCE;
 }
 
 /* -period, or the most there is. */
@@ -199,14 +199,17 @@ static rota_ns next_time(const rota__periodic *periodic)
     return rota__time_add(time, periodic->period); /* SCHED-12 */
 }
 
-static bool requeue(rota__pool *pool, rota_future *future)
+/* In a child of fork(2) no run follows, and the parent's queue may be locked for ever. */
+static bool requeue(rota_executor *ex, rota_future *future)
 {
+    rota__pool *pool = rota__pool_of(ex);
     rota__periodic *periodic = rota__periodic_of(future);
 
     rota__store_relaxed(&future->time, next_time(periodic));
     periodic->is_repeat = true;
-    if (ROTA__BUG(sched.D1c, true,
-                  rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
+    if (rota__pool_is_here(pool)
+        && ROTA__BUG(sched.D1c, true,
+                     rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
         && pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
         return true;
     rota_future_cancel(future); /* SCHED-22; without effect if that is why */
@@ -219,6 +222,14 @@ static void detach(rota__pool *pool, rota_future *future)
     if (future->task.periodic)
         rota__due_queue_unreserve(pool->queue); /* sched.D2 */
 }
+
+static void retire(rota_executor *ex, rota_future *future)
+{
+    if (rota__pool_is_here(rota__pool_of(ex)))
+        detach(rota__pool_of(ex), future);
+}
+
+static const rota__run_ops run_ops = {false, admit_run, requeue, retire};
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
 
@@ -275,8 +286,7 @@ const rota__pool_ops rota__sched_pool_ops = {
     .name = "scheduled pool",
     .precise_timers = true,
     .accept = rota__sched_accept,
-    .run = run,
-    .requeue = requeue,
+    .run = &run_ops,
     .detach = detach,
     .drop_on_shutdown = drop_on_shutdown,
 };

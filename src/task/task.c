@@ -29,3 +29,10 @@ const rota_call *rota_task_call(const rota_task *task)
 {
     return task != NULL ? &task->call : NULL;
 }
+
+rota_future *rota_task_future(const rota_task *task)
+{
+    if (task == NULL || task->kind != ROTA__TASK_FUTURE)
+        return NULL;
+    return (rota_future *)(uintptr_t)task; /* the future is not const: it is only lent */
+}

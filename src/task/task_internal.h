@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_internal.h - a task in memory, and how its body is called.
+ * task_internal.h - a task in memory.
  *
  * A task is a rota_call whose reserved words hold what the library needs to
  * know of it: 64 bytes, one cache line. A plain task, rota_execute's, is no
@@ -96,27 +96,5 @@ static inline void rota__chain_join(rota__chain *chain, rota__chain *added)
 
 rota_task *rota__plain_task_new(rota_fn *fn, void *arg); /* NULL: no memory */
 void rota__plain_task_free(rota_task *task);
-
-/* -- Running a body ------------------------------------------------------- */
-
-typedef struct rota__run rota__run;
-
-/* On the stack of the thread that runs it. */
-struct rota__run {
-    rota__execution execution; /* its `error` is how the body failed, or 0 */
-    rota_task *task;
-    void *result;
-    void (*ended)(rota__run *run);
-};
-
-/*
- * Calls the body. `ended` is called once, on this thread: before this returns,
- * or, if the body ends its thread, on the way out, with ROTA_ECANCELED as the
- * error (GEN-14). The execution has begun, and `ended` must end it.
- */
-void rota__run_body(rota__run *run);
-
-/* Runs a plain task, which stays; the code that it failed with, or 0, is told to `ended`. */
-void rota__run_plain(rota_task *task, void (*ended)(rota_task *task, int error));
 
 #endif

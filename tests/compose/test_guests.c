@@ -54,42 +54,6 @@ TEST(a_pool_is_not_freed_by_a_step_inside_of_it)
     end(&visit);
 }
 
-static void *end_thread(void *value, void *arg)
-{
-    pthread_exit(NULL);
-}
-
-static void complete(void *source)
-{
-    rota_promise_complete(source, NULL);
-}
-
-/* GEN-14: the close would wait for a guest that never leaves. */
-TEST(who_ends_its_thread_there_has_left)
-{
-    struct visit visit;
-
-    begin(&visit, end_thread);
-    test_thread_join(test_thread_start(complete, visit.source));
-    assert_status(rota_future_get(visit.out, NULL), ROTA_EFAILED);
-    assert_int_equal(rota_future_error(visit.out), ROTA_ECANCELED);
-    test_gate_open(&visit.gate);
-    end(&visit);
-}
-
-/* GEN-14: without an executor, on the thread that completes the source. */
-TEST(a_step_that_ends_its_thread_has_failed_and_leaves_nothing)
-{
-    rota_future *source = test_promise(), *out;
-
-    assert_ok(rota_then(source, NULL, end_thread, NULL, &out));
-    test_thread_join(test_thread_start(complete, source));
-    assert_status(rota_future_get(out, NULL), ROTA_EFAILED);
-    assert_int_equal(rota_future_error(out), ROTA_ECANCELED);
-    rota_future_unref(out);
-    rota_future_unref(source);
-}
-
 static void *end_this_thread(void *arg)
 {
     pthread_exit(arg);

@@ -519,31 +519,6 @@ TEST(the_terminated_hook_is_called_once)
     }
 }
 
-static void end_thread_in_hook(rota_executor *ex, void *ctx)
-{
-    atomic_fetch_add((atomic_uint *)ctx, 1);
-    pthread_exit(NULL);
-}
-
-/* POOL-36, FJ-25: TERMINATED follows all the same. Its thread is a worker, as one was busy when the
-   pool was shut down. */
-TEST(a_terminated_hook_that_ends_its_thread_does_not_hold_up_the_end)
-{
-    atomic_uint ends = 0;
-    rota_executor *pool = test_forkjoin((rota_forkjoin_options){
-        .parallelism = 2, .hooks = {.terminated = end_thread_in_hook, .ctx = &ends}});
-    test_gate gate;
-
-    test_gate_init(&gate);
-    test_occupy(pool, &gate, 1);
-    assert_ok(rota_shutdown(pool));
-    test_gate_open(&gate);
-    assert_ok(rota_await_termination(pool, ROTA_FOREVER));
-    assert_ok(rota_executor_free(pool));
-    assert_int_equal(ends, 1);
-    assert_int_equal(gate.ended, 1);
-}
-
 /* OWN-09: after the first patience what is queued is discarded. */
 TEST(close_within_gives_up_what_is_queued)
 {

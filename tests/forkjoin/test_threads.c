@@ -96,15 +96,11 @@ TEST(work_is_done_by_workers_that_come_and_go)
 struct callbacks {
     atomic_uint starts, exits, refusals;
     unsigned allowed; /* threads, then no more */
-    bool is_torn;     /* the first ends in on_start */
 };
 
 static void count_start(void *ctx)
 {
-    struct callbacks *callbacks = ctx;
-
-    if (atomic_fetch_add(&callbacks->starts, 1) == 0 && callbacks->is_torn)
-        pthread_exit(NULL);
+    atomic_fetch_add(&((struct callbacks *)ctx)->starts, 1);
 }
 
 static void count_exit(void *ctx)
@@ -182,35 +178,6 @@ TEST(on_exit_cannot_wait_for_the_end_of_its_pool)
         assert_status(leaver.awaited, ROTA_EDEADLOCK);
         assert_status(leaver.closed, ROTA_EDEADLOCK);
     }
-}
-
-/* FJ-30: the first thread ends in its start callback. */
-TEST(a_worker_that_ends_before_it_begins_is_replaced)
-{
-    struct callbacks callbacks = {.allowed = 9, .is_torn = true};
-    rota_executor *pool = with_callbacks(&callbacks, 1);
-    atomic_uint runs = 0;
-
-    assert_ok(rota_execute(pool, test_count, &runs));
-    test_await_count(&runs, 1);
-    assert_int_equal(callbacks.starts, 2);
-    assert_ok(rota_close(pool));
-    assert_int_equal(callbacks.exits, 2);
-}
-
-/* FJ-30: no second thread can be made, and the pool ends all the same. */
-TEST(a_pool_whose_only_worker_ended_can_be_stopped)
-{
-    struct callbacks callbacks = {.allowed = 1, .is_torn = true};
-    rota_executor *pool = with_callbacks(&callbacks, 1);
-    test_probe probe = {.error = 0};
-    rota_call call = test_probe_call(&probe);
-
-    assert_ok(rota_submit_call(pool, &call, NULL));
-    test_await_count(&callbacks.exits, 1);
-    assert_ok(rota_shutdown_now(pool, NULL));
-    assert_ok(rota_close(pool));
-    assert_int_equal(probe.runs + probe.discards, 1);
 }
 
 /* -- A factory that fails ----------------------------------------------------------------- */

@@ -39,7 +39,7 @@ static void assert_over(rota_future *future, const test_probe *probe, int status
     unsigned runs = probe->runs;
     unsigned frees = probe->frees;
 
-    assert_false(rota__future_run_and_reset(future));
+    assert_false(test_future_run_and_reset(future));
     assert_status(rota_future_get(future, NULL), status);
     assert_counts(probe, runs, 1, frees);
 }
@@ -63,7 +63,7 @@ TEST(each_run_leaves_it_pending)
 
     assert_true(rota__future_add(future, &actions.action));
     for (unsigned i = 1; i <= 3; i++) {
-        assert_true(rota__future_run_and_reset(future));
+        assert_true(test_future_run_and_reset(future));
         assert_counts(&probe, i, 0, i);
         assert_int_equal(rota_future_state_of(future), ROTA_FUTURE_PENDING);
         assert_status(rota_future_get_timed(future, 0, NULL), ROTA_ETIMEDOUT);
@@ -79,8 +79,8 @@ static void look(void *arg)
     rota_future **future = arg;
 
     test_check(rota_future_state_of(*future) == ROTA_FUTURE_RUNNING);
-    test_check(!rota__future_run_and_reset(*future)); /* FUT-20: it runs already */
-    rota__future_run(*future);
+    test_check(!test_future_run_and_reset(*future)); /* FUT-20: it runs already */
+    test_future_run(*future);
     test_check(rota_future_get(*future, NULL) == ROTA_EDEADLOCK);
 }
 
@@ -91,8 +91,8 @@ TEST(a_run_excludes_others)
     test_probe probe = {.during = look, .arg = &future};
 
     future = periodic_new(&probe);
-    assert_true(rota__future_run_and_reset(future));
-    assert_true(rota__future_run_and_reset(future));
+    assert_true(test_future_run_and_reset(future));
+    assert_true(test_future_run_and_reset(future));
     assert_counts(&probe, 2, 0, 2);
     drop(future);
     assert_counts(&probe, 2, 1, 2);
@@ -104,9 +104,9 @@ TEST(a_failure_ends_it)
     test_probe probe = {.error = 0};
     rota_future *future = periodic_new(&probe);
 
-    assert_true(rota__future_run_and_reset(future));
+    assert_true(test_future_run_and_reset(future));
     probe.error = 7;
-    assert_false(rota__future_run_and_reset(future));
+    assert_false(test_future_run_and_reset(future));
     assert_counts(&probe, 2, 1, 1);
     assert_int_equal(rota_future_error(future), 7);
     assert_over(future, &probe, ROTA_EFAILED);
@@ -176,7 +176,7 @@ TEST(ended_between_runs_it_is_discarded_at_once)
             test_probe probe = {.error = 0};
             rota_future *future = ending_new(&probe);
             for (unsigned i = 0; i < runs; i++)
-                assert_true(rota__future_run_and_reset(future));
+                assert_true(test_future_run_and_reset(future));
             assert_true(ends[how].end(future));
             assert_counts(&probe, runs, 1, runs);
             assert_over(future, &probe, ends[how].status);
@@ -193,11 +193,11 @@ TEST(ended_while_it_runs_it_is_discarded_after_that)
         for (int error = 0; error < 2; error++) {
             test_probe probe = {.error = 0};
             rota_future *future = ending_new(&probe);
-            assert_true(rota__future_run_and_reset(future));
+            assert_true(test_future_run_and_reset(future));
             probe.during = end_myself;
             probe.arg = &how;
             probe.error = error;
-            assert_false(rota__future_run_and_reset(future));
+            assert_false(test_future_run_and_reset(future));
             assert_counts(&probe, 2, 1, error == 0 ? 2 : 1);
             assert_over(future, &probe, ends[how].status);
             drop(future);
@@ -221,7 +221,7 @@ TEST(the_argument_is_there_until_the_body_ends)
     rota_future *future = ending_new(&probe);
 
     probe.arg = &probe;
-    assert_false(rota__future_run_and_reset(future));
+    assert_false(test_future_run_and_reset(future));
     assert_counts(&probe, 1, 1, 1);
     drop(future);
 }
@@ -233,7 +233,7 @@ TEST(run_by_hand_it_ends_with_that_run)
         test_probe probe = {.error = 0};
         rota_future *future = periodic_new(&probe);
         void *result = TEST_UNTOUCHED;
-        assert_true(rota__future_run_and_reset(future));
+        assert_true(test_future_run_and_reset(future));
         probe.error = error;
         rota_task_run(&future->task);
         assert_status(rota_future_get(future, &result), error == 0 ? ROTA_OK : ROTA_EFAILED);

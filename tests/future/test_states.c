@@ -21,8 +21,8 @@ static void assert_stays_done(rota_future *future)
     assert_false(rota_future_cancel_now(future));
     assert_false(rota_promise_complete(future, &other_value));
     assert_false(rota_promise_fail(future, 99));
-    rota__future_run(future);
-    assert_false(rota__future_run_and_reset(future));
+    test_future_run(future);
+    assert_false(test_future_run_and_reset(future));
     assert_int_equal(rota_future_state_of(future), before);
     assert_int_equal(rota_future_error(future), error);
 }
@@ -102,8 +102,8 @@ static void run_again(void *arg)
 {
     rota_future **future = arg;
 
-    rota__future_run(*future);
-    test_check(!rota__future_run_and_reset(*future));
+    test_future_run(*future);
+    test_check(!test_future_run_and_reset(*future));
     test_check(rota_future_state_of(*future) == ROTA_FUTURE_RUNNING);
 }
 

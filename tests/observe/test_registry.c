@@ -310,25 +310,6 @@ TEST(one_that_is_made_meanwhile_is_the_last)
     assert_ok(rota_close(all.executors[7]));
 }
 
-static bool end_the_thread(rota_executor *ex, void *arg)
-{
-    pthread_exit(NULL);
-}
-
-static void visit_and_end(void *arg)
-{
-    rota_executors_visit(end_the_thread, NULL);
-}
-
-/* GEN-14 */
-TEST(a_visitor_may_end_its_thread)
-{
-    rota_executor *pool = observing_pool();
-
-    test_thread_join(test_thread_start(visit_and_end, NULL));
-    assert_ok(rota_close(pool));
-}
-
 /* -- Printing -------------------------------------------------------------------------------- */
 
 TEST(each_is_printed_on_a_line)

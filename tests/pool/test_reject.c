@@ -121,28 +121,6 @@ TEST(a_failure_in_the_caller_is_not_the_callers)
     assert_ok(rota_close(other));
 }
 
-static void end_in_hook(rota_executor *ex, const rota_call *call, int error, void *ctx)
-{
-    pthread_exit(NULL);
-}
-
-static void execute_and_end(void *pool)
-{
-    rota_execute(pool, fail_with_7, NULL);
-    test_die(__FILE__, __LINE__, "the thread has not ended");
-}
-
-/* GEN-14: the task is let go of also if the hook ends the thread of the caller. */
-TEST(who_is_told_of_a_failure_in_the_caller_may_end_it)
-{
-    struct full full;
-
-    full_init(&full, (rota_pool_options){.on_reject = rota_reject_caller_runs,
-                                         .hooks = {.unobserved_failure = end_in_hook}});
-    test_thread_join(test_thread_start(execute_and_end, full.pool));
-    full_close(&full);
-}
-
 /* REJ-03, REJ-08 */
 TEST(with_caller_runs_a_pool_that_is_shut_down_discards_it)
 {

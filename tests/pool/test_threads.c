@@ -672,33 +672,3 @@ TEST(the_programs_own_handler_stays)
     assert_int_equal(signals, 1);
     assert_int_equal(sigaction(SIGUSR2, &before, NULL), 0);
 }
-
-static void end_thread_once(void *ctx)
-{
-    atomic_uint *calls = ctx;
-
-    if (atomic_fetch_add(calls, 1) == 0)
-        pthread_exit(NULL);
-}
-
-static void one_task_runs(rota_threads threads)
-{
-    atomic_uint runs = 0;
-    rota_executor *pool = pool_of(threads, 1);
-
-    assert_ok(rota_execute(pool, test_count, &runs));
-    assert_ok(rota_close(pool));
-    assert_int_equal(runs, 1);
-}
-
-/* GEN-14, POOL-17: the task that the thread was made for is not lost with it. */
-TEST(a_hook_may_end_its_thread)
-{
-    atomic_uint starts = 0;
-    atomic_uint exits = 0;
-
-    one_task_runs((rota_threads){.on_start = end_thread_once, .ctx = &starts});
-    assert_true(starts >= 1);
-    one_task_runs((rota_threads){.on_exit = end_thread_once, .ctx = &exits});
-    assert_true(exits >= 1);
-}

@@ -198,7 +198,7 @@ static void end(void *arg)
     rota_pool_stats stats = test_stats(account->pool);
 
     test_check(stats.threads == 0 && stats.active == 0 && stats.queued == 0);
-    test_check(stats.completed == atomic_load(&account->afters));
+    test_check(stats.completed >= atomic_load(&account->afters)); /* cancelled ones have no hook */
     test_check(stats.completed <= stats.submitted && stats.submitted <= ITEMS);
     test_check(rota_executor_free(account->pool) == ROTA_OK);
     for (unsigned i = 0; i < ITEMS; i++)

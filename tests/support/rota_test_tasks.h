@@ -26,6 +26,14 @@ test_thread *test_run_on_thread(rota_task *task);
 /* Until its body runs. */
 void test_await_running(const rota_future *future);
 
+/* -- Runs ------------------------------------------------------------------------------------ */
+
+/* Runs the task of a future once, as an executor does, and keeps the task's reference. */
+void test_future_run(rota_future *future);
+
+/* The same for a periodic task, or one that cannot run: true if it is pending again, with another run to come. */
+bool test_future_run_and_reset(rota_future *future);
+
 /* -- Probes ---------------------------------------------------------------------------------- */
 
 /* Counts what is done with its call. Zero is every field's default. */

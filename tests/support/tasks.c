@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rota_test_tasks.h"
 
+#include "exec/run.h"
 #include "rota_test_internal.h"
 
 /* -- Tasks -------------------------------------------------------------------------------- */
@@ -62,6 +63,40 @@ static bool is_running(void *arg)
 void test_await_running(const rota_future *future)
 {
     test_until(is_running, &future);
+}
+
+/* -- Runs --------------------------------------------------------------------------------- */
+
+void test_future_run(rota_future *future)
+{
+    rota__future_pin(future);
+    rota_task_run(&future->task);
+}
+
+static rota__run_mode run_periodic(rota_executor *ex, rota_future *future)
+{
+    return ROTA__RUN_PERIODIC;
+}
+
+static bool keep_pending(rota_executor *ex, rota_future *future)
+{
+    return true;
+}
+
+static void keep_reference(rota_executor *ex, rota_future *future)
+{
+    rota__future_pin(future); /* in place of the task's, which the run gives up */
+}
+
+static const rota__run_ops periodic_ops = {false, run_periodic, keep_pending, keep_reference};
+
+bool test_future_run_and_reset(rota_future *future)
+{
+    rota__run run;
+
+    rota__run_init(&run, NULL, &rota__no_hooks, &periodic_ops, NULL);
+    rota__run_nested(&run, &future->task);
+    return rota_future_state_of(future) == ROTA_FUTURE_PENDING;
 }
 
 /* -- Probes ------------------------------------------------------------------------------- */

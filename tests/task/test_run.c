@@ -4,7 +4,7 @@
  */
 #include "rota_test_tasks.h"
 
-#include "future/future_internal.h"
+#include "exec/run.h"
 
 static int answer;
 
@@ -122,24 +122,23 @@ TEST(nested_tasks_fail_each_for_itself)
 
 static int reported;
 
-static void note_error(rota_task *task, int error)
+static void note_error(rota_executor *ex, const rota_call *call, int error, void *ctx)
 {
     reported = error;
 }
 
-/* GEN-17: how a plain task failed is told to who ran it. */
-TEST(the_failure_of_a_plain_task_is_told)
+/* GEN-17: unobserved_failure gets the code with which a plain task has failed. */
+TEST(the_failure_of_a_plain_task_is_reported)
 {
+    const rota_hooks hooks = {.unobserved_failure = note_error};
     int code = 5;
-    rota_task *fails = rota__plain_task_new(fail_twice, &code);
-    rota_task *recovers = rota__plain_task_new(fail_and_take_back, NULL);
+    rota__run run;
 
-    rota__run_plain(fails, note_error);
-    assert_int_equal(reported, 5);
-    rota__run_plain(recovers, note_error);
+    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL);
+    rota__run_task(&run, test_plain_task(fail_and_take_back, NULL));
     assert_int_equal(reported, 0);
-    rota__plain_task_free(fails);
-    rota__plain_task_free(recovers);
+    rota__run_task(&run, test_plain_task(fail_twice, &code));
+    assert_int_equal(reported, 5);
 }
 
 /* -- What a task says of itself ----------------------------------------------------------- */

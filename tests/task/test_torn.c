@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "rota_test_tasks.h"
 
-#include "future/future_internal.h"
+#include "exec/run.h"
 
 #include <sched.h>
 
@@ -92,29 +92,32 @@ TEST(a_plain_task_may_be_torn_down)
 static int reported;
 static int reports;
 
-static void note_error(rota_task *task, int error)
+static void note_error(rota_executor *ex, const rota_call *call, int error, void *ctx)
 {
     reported = error;
     reports++;
 }
 
-static void *run_plain_main(void *arg)
+static void *run_with_hooks(void *task)
 {
-    rota__run_plain(arg, note_error);
+    const rota_hooks hooks = {.unobserved_failure = note_error};
+    rota__run run;
+
+    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL);
+    rota__run_nested(&run, task);
     return NULL;
 }
 
-/* Who ran it learns of it, whatever the body had failed with before. */
-TEST(a_plain_tasks_end_is_told_once)
+/* The code is ROTA_ECANCELED, whatever the body has failed with before. */
+TEST(the_end_of_a_plain_task_is_reported_once)
 {
-    rota_task *task = rota__plain_task_new(plain_exit, NULL);
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, run_plain_main, task), 0);
+    assert_int_equal(
+        pthread_create(&thread, NULL, run_with_hooks, test_plain_task(plain_exit, NULL)), 0);
     join(thread);
     assert_int_equal(reports, 1);
     assert_int_equal(reported, ROTA_ECANCELED);
-    rota__plain_task_free(task);
 }
 
 /* -- Futures: GEN-14 ---------------------------------------------------------------------- */
@@ -211,7 +214,8 @@ static void *run_periodic_main(void *arg)
 {
     rota_future *future = arg;
 
-    test_check(!rota__future_run_and_reset(future));
+    test_future_run_and_reset(future);
+    test_die(__FILE__, __LINE__, "the task has ended this thread");
     return NULL;
 }
 
@@ -231,31 +235,4 @@ TEST(a_periodic_task_that_exits_is_over)
     rota_task_discard(&future->task);
     rota_future_unref(future);
     assert_int_equal(probe.discards, 1);
-}
-
-static void cancel_both(void *future)
-{
-    rota_future_cancel(future);
-    pthread_cancel(pthread_self()); /* acted upon at the next cancellation point */
-}
-
-static void be_torn_down(void *result)
-{
-    pthread_testcancel();
-}
-
-/* Not supported, but nothing is left that points to the stack of the thread. */
-TEST(a_thread_torn_down_in_free_result_has_left_the_future)
-{
-    test_probe probe = {.during = cancel_both};
-    rota_call call = test_probe_call(&probe);
-    rota_future *future;
-
-    call.free_result = be_torn_down;
-    rota_task *task = test_task(call, &future);
-    probe.arg = future;
-    assert_ptr_equal(join(start(task)), PTHREAD_CANCELED);
-    assert_status(rota_future_get(future, NULL), ROTA_ECANCELED);
-    rota__future_check(future);
-    rota_future_unref(future);
 }

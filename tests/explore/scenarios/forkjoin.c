@@ -744,21 +744,6 @@ EXPLORE(a_task_ends_its_forkjoin_worker_as_the_pool_stops)
     ex_check(runs(0) <= 1);
 }
 
-static void end_first_thread(void *unused)
-{
-    (void)unused;
-    if (rota__add_relaxed(&ran[3], 1) == 0)
-        ex_exit();
-}
-
-/* GEN-14: another comes, also for a thread that had not begun to look. */
-EXPLORE(a_hook_ends_a_forkjoin_worker_as_it_starts)
-{
-    begin((rota_forkjoin_options){.parallelism = 1, .threads = {.on_start = end_first_thread}});
-    submit_and_get(NUMBER(0));
-    ex_check(rota_close(pool) == ROTA_OK);
-}
-
 /* -- Faults ------------------------------------------------------------------------------------- */
 
 EXPLORE_WITH_FAULTS(a_forkjoin_pool_without_memory_or_threads_loses_nothing)

@@ -431,11 +431,44 @@ EXPLORE(a_task_that_ends_its_thread_has_failed)
     rota_future_unref(future);
 }
 
+static rota__run_mode run_periodic(rota_executor *ex, rota_future *future)
+{
+    (void)ex;
+    (void)future;
+    return ROTA__RUN_PERIODIC;
+}
+
+/* Keeps the reference of the task, as a queue would. */
+static bool keep(rota_executor *ex, rota_future *future)
+{
+    (void)ex;
+    (void)future;
+    return true;
+}
+
+static void give_up_reference(rota_executor *ex, rota_future *future)
+{
+    (void)ex;
+    rota__future_pin(future); /* for the caller of run_and_reset */
+}
+
+static const rota__run_ops periodic_ops = {false, run_periodic, keep, give_up_reference};
+
+/* True: the future is pending again. The caller keeps its reference to the task. */
+static bool run_and_reset(rota_future *future)
+{
+    rota__run run;
+
+    rota__run_init(&run, NULL, &rota__no_hooks, &periodic_ops, NULL);
+    rota__run_task(&run, &future->task);
+    return rota_future_state_of(future) == ROTA_FUTURE_PENDING;
+}
+
 static void run_periodically(void *arg)
 {
     rota_future *future = arg;
 
-    while (rota__future_run_and_reset(future) && ran < 2)
+    while (run_and_reset(future) && ran < 2)
         continue;
     rota__task_release(&future->task);
 }
@@ -457,7 +490,7 @@ EXPLORE(cancel_meets_a_periodic_task)
 static void run_twice(void *future)
 {
     for (int i = 0; i < 2; i++)
-        rota__future_run_and_reset(future);
+        run_and_reset(future);
 }
 
 /* FUT-20, GEN-08: runs follow one another, although two threads run it. */
