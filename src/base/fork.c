@@ -35,7 +35,7 @@ static void in_child(void)
 {
     rota_thread *self = &rota__this_thread; /* which need not have entered, and must not now */
 
-    rota__os_forked();
+    rota__os_reset_after_fork();
     rota__store_relaxed(&rota__generation, rota__generation_now() + 1);
     rota__store_relaxed(&self->holds, 0); /* threads that held it are not here, */
     self->inside = NULL;                  /* nor what it was in */

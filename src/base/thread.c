@@ -15,7 +15,7 @@ rota__atomic(const rota__helper *) rota__anyones_helper;
 /* -- A thread's life ------------------------------------------------------ */
 
 /* Destructors that run after this one may enter the thread once more. */
-static void at_thread_exit(rota__os_exit *at_exit)
+static void at_thread_exit(rota__os_exit_hook *at_exit)
 {
     rota_thread *self = ROTA__CONTAINER(at_exit, rota_thread, at_exit);
     unsigned turns = ROTA__BACKOFF_INIT;
@@ -37,7 +37,7 @@ void rota__thread_enter(rota_thread *self)
         self->at_exit.run = at_thread_exit;
     }
     self->watched =
-        rota__fork_watch() == ROTA_OK && rota__os_at_thread_exit(&self->at_exit) == ROTA_OK;
+        rota__fork_watch() == ROTA_OK && rota__os_on_thread_exit(&self->at_exit) == ROTA_OK;
 }
 
 rota_thread *rota_thread_self(void)

@@ -92,7 +92,7 @@ struct rota_thread {
     rota__trace_record *record;          /* the tracer's, or NULL: trace.h */
     rota__spin_budget spin;              /* of its waits for futures */
     rota__os_thread *signalled;          /* gets a signal with each interrupt; or NULL */
-    rota__os_exit at_exit;
+    rota__os_exit_hook at_exit;
     rota__magazines magazines; /* block.h and block.c only */
 };
 

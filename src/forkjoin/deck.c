@@ -304,7 +304,7 @@ static bool force(rota__deque *deque, uint32_t visits)
     uint32_t top;
 
     /* The barrier (deck.Q6a) comes before the look at `visits` (deck.Q6b). */
-    if (!rota__os_barrier() || rota__load_acquire(&deque->visits) != visits)
+    if (!rota__os_membarrier() || rota__load_acquire(&deque->visits) != visits)
         return false;
     top = top_number(deque);
     shared = rota__load_acquire(&deque->shared);

@@ -312,7 +312,7 @@ static void give_away(rota__fj_worker *worker)
     uintptr_t low, end;
     rota_fj *entry;
 
-    rota__os_stack(&low, &end);
+    rota__os_stack_bounds(&low, &end);
     while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
         if (rota__entry_is_task(entry) || rota__entry_is_counted(entry) || (uintptr_t)entry < low
             || (uintptr_t)entry >= end) /* forkjoin.F3a */

@@ -87,7 +87,7 @@ static ROTA__NOINLINE rota__record *take_one(rota_thread *self)
         record->is_used = true;
         record->introduced = 0;
         record->thread_id = thread_id();
-        rota__os_thread_name(record->thread_name);
+        rota__os_get_thread_name(record->thread_name);
         record->inside = 0;
         record->ended = 0;
         rota__store_relaxed(&record->depth, 0);

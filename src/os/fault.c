@@ -39,12 +39,12 @@ bool rota__fault(rota__fault_kind kind)
            || n == LOAD(&faults[kind].too);
 }
 
-void rota__fault_only(bool (*counts)(void))
+void rota__fault_set_filter(bool (*counts)(void))
 {
     STORE(&only, counts);
 }
 
-unsigned rota__fault_asked(rota__fault_kind kind)
+unsigned rota__fault_count(rota__fault_kind kind)
 {
     return LOAD(&faults[kind].asked);
 }
@@ -97,7 +97,7 @@ void rota__fault_wake(void)
 
 /* -- Arming --------------------------------------------------------------- */
 
-void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last)
+void rota__fault_arm_range(rota__fault_kind kind, unsigned first, unsigned last)
 {
     STORE(&faults[kind].first, 0);
     if (kind == ROTA__FAULT_CLOCK_STOPS && first != 0)
@@ -111,10 +111,10 @@ void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last)
 
 void rota__fault_arm(rota__fault_kind kind, unsigned n, bool onwards)
 {
-    rota__fault_arm_span(kind, n, onwards ? UINT_MAX : n);
+    rota__fault_arm_range(kind, n, onwards ? UINT_MAX : n);
 }
 
-void rota__fault_arm_too(rota__fault_kind kind, unsigned n)
+void rota__fault_arm_also(rota__fault_kind kind, unsigned n)
 {
     STORE(&faults[kind].too, n);
 }

@@ -38,12 +38,12 @@ void rota__fault_wake(void);                 /* before a wake */
 
 /* From now on the n-th request (from 1) is refused, and with `onwards` all after it; 0: none. */
 void rota__fault_arm(rota__fault_kind kind, unsigned n, bool onwards);
-void rota__fault_arm_span(rota__fault_kind kind, unsigned first, unsigned last);
-void rota__fault_arm_too(rota__fault_kind kind, unsigned n); /* beside what is armed */
-unsigned rota__fault_asked(rota__fault_kind kind);           /* requests since then */
+void rota__fault_arm_range(rota__fault_kind kind, unsigned first, unsigned last);
+void rota__fault_arm_also(rota__fault_kind kind, unsigned n); /* beside what is armed */
+unsigned rota__fault_count(rota__fault_kind kind);            /* requests since then */
 
 /* Only requests of which it says so, on the thread that makes them, count; NULL: all do. */
-void rota__fault_only(bool (*counts)(void));
+void rota__fault_set_filter(bool (*counts)(void));
 
 #else
 

@@ -52,9 +52,9 @@ void rota__os_wake(rota__os_word *word)
     errno = saved_errno; /* EFAULT: the waiter's memory is gone, and so is the waiter */
 }
 
-void rota__os_forked(void)
+void rota__os_reset_after_fork(void)
 {
-    /* Who waits is known to the kernel, and only there. */
+    rota__os_process++; /* the kernel alone knows the waiting threads */
 }
 
 /* -- Time and CPUs -------------------------------------------------------- */
@@ -84,12 +84,12 @@ static unsigned affinity_cpus(void)
 #define __has_feature(x) 0 /* clang's way to tell */
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer) || !defined(SYS_membarrier)
-bool rota__os_barrier(void)
+bool rota__os_membarrier(void)
 {
     return false; /* the sanitizer would not know of it */
 }
 #else
-bool rota__os_barrier(void)
+bool rota__os_membarrier(void)
 {
     enum { PRIVATE_EXPEDITED = 1 << 3, REGISTER_PRIVATE_EXPEDITED = 1 << 4 };
     int saved_errno = errno;
@@ -103,7 +103,7 @@ bool rota__os_barrier(void)
 }
 #endif
 
-void rota__os_precise_timers(void)
+void rota__os_reduce_timer_slack(void)
 {
     prctl(PR_SET_TIMERSLACK, 1UL); /* ns; else 50 us are added to every wait */
 }
@@ -126,7 +126,7 @@ unsigned rota__os_cpu_count(void)
     return quota != 0 && quota < cpus ? quota : cpus;
 }
 
-void rota__os_pin(unsigned cpu)
+void rota__os_set_affinity(unsigned cpu)
 {
     unsigned long set[65536 / (CHAR_BIT * sizeof(unsigned long))] = {0};
     const unsigned width = CHAR_BIT * sizeof set[0];
@@ -137,7 +137,7 @@ void rota__os_pin(unsigned cpu)
     syscall(SYS_sched_setaffinity, 0, sizeof set, set);
 }
 
-void rota__os_name(const char *name)
+void rota__os_set_thread_name(const char *name)
 {
     char cut[ROTA__OS_NAME_SIZE] = {0};
 
@@ -150,7 +150,7 @@ long rota__os_thread_id(void)
     return (long)syscall(SYS_gettid);
 }
 
-void rota__os_thread_name(char *name)
+void rota__os_get_thread_name(char *name)
 {
     if (prctl(PR_GET_NAME, name) != 0)
         name[0] = '\0'; /* GCOVR_EXCL_LINE: prctl does not fail here */
@@ -177,47 +177,6 @@ int rota__os_event_open(rota__os_event *event)
     errno = saved_errno;
     if (fd < 0)
         return ROTA_EAGAIN;
-    *event = (rota__os_event){fd, fd};
+    *event = (rota__os_event){fd, fd, rota__os_process};
     return ROTA_OK;
-}
-
-void rota__os_event_signal(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-    uint64_t one = 1;
-    ssize_t written;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    do
-        written = write(event->signal, &one, sizeof one);
-    while (written < 0 && errno == EINTR);
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
-}
-
-void rota__os_event_clear(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-    uint64_t signals;
-    ssize_t got;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    do
-        got = read(event->readable, &signals, sizeof signals);
-    while (got < 0 && errno == EINTR);
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
-}
-
-void rota__os_event_close(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    close(event->readable);
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
 }

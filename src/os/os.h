@@ -45,27 +45,32 @@ void rota__os_wake(rota__os_word *word);
 
 /* -- Time and CPUs -------------------------------------------------------- */
 
-rota_ns rota__os_now(void);           /* monotonic; not affected by the wall clock */
-unsigned rota__os_cpu_count(void);    /* that this process may use; at least 1 */
-bool rota__os_barrier(void);          /* every running thread of the process passes one; or false */
-void rota__os_precise_timers(void);   /* the calling thread's timed waits end when they should */
-void rota__os_pin(unsigned cpu);      /* the calling thread, if the system lets us */
-void rota__os_name(const char *name); /* the calling thread; cut to what fits */
-long rota__os_thread_id(void);        /* of the calling thread, as the system numbers it; or 0 */
-void rota__os_thread_name(char *name); /* likewise, ROTA__OS_NAME_SIZE bytes; "": it has none */
-unsigned rota__os_thread_count(void);  /* of the process, and perhaps some just joined; or 0 */
+rota_ns rota__os_now(void);        /* monotonic; not affected by the wall clock */
+unsigned rota__os_cpu_count(void); /* that this process may use; at least 1 */
+bool rota__os_membarrier(void);    /* every running thread of the process passes one; or false */
+void rota__os_reduce_timer_slack(void); /* the calling thread's timed waits end when they should */
+void rota__os_set_affinity(unsigned cpu);        /* the calling thread, if the system lets us */
+void rota__os_set_thread_name(const char *name); /* the calling thread; cut to what fits */
+long rota__os_thread_id(void); /* of the calling thread, as the system numbers it; or 0 */
+void rota__os_get_thread_name(char *name); /* likewise, ROTA__OS_NAME_SIZE bytes; "": it has none */
+unsigned rota__os_thread_count(void);      /* of the process, and perhaps some just joined; or 0 */
 
 /* -- A descriptor that turns readable ------------------------------------- */
 
 typedef struct rota__os_event {
-    int readable; /* what the user polls */
-    int signal;   /* where it is signalled; the same one where that is possible */
+    int readable;     /* the descriptor that the user polls */
+    int signal;       /* the descriptor that is written to; the same one for an eventfd */
+    uint32_t process; /* event.E1 */
 } rota__os_event;
 
-int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN when there is none left */
+int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN if the system has none left */
+
+/* In another process than the one that opened it, the first two do nothing (event.E1). */
 void rota__os_event_signal(const rota__os_event *event);
 void rota__os_event_clear(const rota__os_event *event); /* not readable until signalled again */
 void rota__os_event_close(const rota__os_event *event);
+
+extern uint32_t rota__os_process; /* counts forks, from 0 in the first process; src/os only */
 
 /* -- Threads (thread.c) --------------------------------------------------- */
 
@@ -91,7 +96,7 @@ typedef struct rota__os_thread {
     uintptr_t handle; /* written by the thread itself: it may have ended before its maker goes on */
     uint32_t cpu;
     int signal;
-    rota__os_word begun; /* thread.c only */
+    rota__os_word start_state; /* thread.c only */
     char name[ROTA__OS_NAME_SIZE];
 } rota__os_thread;
 
@@ -108,19 +113,19 @@ void rota__os_thread_signal(const rota__os_thread *thread);
 
 /* Can this signal be caught, and is it? Gives it a handler that does nothing unless it has one. */
 bool rota__os_signal_prepare(int signal);
-bool rota__os_has_cpu(uint32_t cpu);
-size_t rota__os_least_stack(void);
+bool rota__os_cpu_exists(uint32_t cpu);
+size_t rota__os_min_stack_size(void);
 
 /* Where the calling thread's stack is: from `low` up to `end`, or all of memory if that is not known. */
-void rota__os_stack(uintptr_t *low, uintptr_t *end);
+void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end);
 
 /* Called with itself when a thread ends that has set it. */
-typedef struct rota__os_exit {
-    void (*run)(struct rota__os_exit *self);
-} rota__os_exit;
+typedef struct rota__os_exit_hook {
+    void (*run)(struct rota__os_exit_hook *self);
+} rota__os_exit_hook;
 
 /* For the calling thread, in place of what it set before. ROTA_ENOMEM. */
-int rota__os_at_thread_exit(rota__os_exit *exit);
+int rota__os_on_thread_exit(rota__os_exit_hook *exit);
 
 void rota__os_yield(void);
 
@@ -130,7 +135,8 @@ void rota__os_yield(void);
    forks, before it and, in both processes, after it. ROTA_ENOMEM. */
 int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
-void rota__os_forked(void); /* in a child, first: other threads were waiting, and are not here */
+/* Called first in a child: forgets the waiting threads of the parent, and counts the process. */
+void rota__os_reset_after_fork(void);
 
 /* Calls body(arg), and unwound(arg) if the thread ends in it. New code uses a scope (cleanup.h). */
 void rota__os_guarded(void (*body)(void *arg), void (*unwound)(void *arg), void *arg);

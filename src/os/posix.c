@@ -83,8 +83,9 @@ void rota__os_wake(rota__os_word *word)
     pthread_mutex_unlock(&bucket->mutex);
 }
 
-void rota__os_forked(void)
+void rota__os_reset_after_fork(void)
 {
+    rota__os_process++;
     init_buckets();
 }
 
@@ -98,12 +99,12 @@ rota_ns rota__os_now(void)
     return rota__fault_now((rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec);
 }
 
-bool rota__os_barrier(void)
+bool rota__os_membarrier(void)
 {
     return false; /* there is no such call */
 }
 
-void rota__os_precise_timers(void)
+void rota__os_reduce_timer_slack(void)
 {
     /* they are, or nothing can be done about it */
 }
@@ -115,12 +116,12 @@ unsigned rota__os_cpu_count(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-void rota__os_pin(unsigned cpu)
+void rota__os_set_affinity(unsigned cpu)
 {
     (void)cpu; /* POSIX has no way */
 }
 
-void rota__os_name(const char *name)
+void rota__os_set_thread_name(const char *name)
 {
     char cut[ROTA__OS_NAME_SIZE] = {0};
 
@@ -137,7 +138,7 @@ long rota__os_thread_id(void)
     return 0;
 }
 
-void rota__os_thread_name(char *name)
+void rota__os_get_thread_name(char *name)
 {
     if (pthread_getname_np(pthread_self(), name, ROTA__OS_NAME_SIZE) != 0)
         name[0] = '\0';
@@ -167,47 +168,6 @@ int rota__os_event_open(rota__os_event *event)
         return ROTA_EAGAIN;
     set_flags(ends[0]);
     set_flags(ends[1]);
-    *event = (rota__os_event){.readable = ends[0], .signal = ends[1]};
+    *event = (rota__os_event){ends[0], ends[1], rota__os_process};
     return ROTA_OK;
-}
-
-void rota__os_event_signal(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-    ssize_t written;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    do
-        written = write(event->signal, "", 1); /* a full pipe is readable already */
-    while (written < 0 && errno == EINTR);
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
-}
-
-void rota__os_event_clear(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-    char signals[64];
-    ssize_t got;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    do
-        got = read(event->readable, signals, sizeof signals);
-    while (got > 0 || (got < 0 && errno == EINTR));
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
-}
-
-void rota__os_event_close(const rota__os_event *event)
-{
-    int saved_errno = errno;
-    int cancel_state;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    close(event->readable);
-    close(event->signal);
-    pthread_setcancelstate(cancel_state, NULL);
-    errno = saved_errno;
 }

@@ -36,29 +36,29 @@ static void *thread_main(void *arg)
     pthread_t self = pthread_self();
     uint32_t not_begun = NOT_BEGUN;
 
-    if (!atomic_compare_exchange_strong(&thread->begun, &not_begun, BEGINS)) /* FACT-09 */
+    if (!atomic_compare_exchange_strong(&thread->start_state, &not_begun, BEGINS)) /* FACT-09 */
         return NULL;
     memcpy(&thread->handle, &self, sizeof self);
-    atomic_store(&thread->begun, HAS_BEGUN); /* pairs with the load in rota__os_thread_join */
-    rota__os_wake(&thread->begun);
+    atomic_store(&thread->start_state, HAS_BEGUN); /* pairs with the load in rota__os_thread_join */
+    rota__os_wake(&thread->start_state);
     if (thread->signal != 0)
         let_through(thread->signal);
     if (thread->name[0] != '\0')
-        rota__os_name(thread->name);
+        rota__os_set_thread_name(thread->name);
     if (thread->cpu != ROTA__OS_ANY_CPU)
-        rota__os_pin(thread->cpu);
+        rota__os_set_affinity(thread->cpu);
     thread->body(thread->arg);
     return NULL;
 }
 
-size_t rota__os_least_stack(void)
+size_t rota__os_min_stack_size(void)
 {
     long least = sysconf(_SC_THREAD_STACK_MIN);
 
     return least > 0 ? (size_t)least : 0; /* mutants: no system has a minimum of 1 */
 }
 
-void rota__os_stack(uintptr_t *low, uintptr_t *end)
+void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end)
 {
     *low = 0;
     *end = UINTPTR_MAX;
@@ -82,8 +82,8 @@ static void set_stack_size(pthread_attr_t *attributes, size_t size)
 
     if (size == 0)
         return;
-    if (size < rota__os_least_stack())
-        size = rota__os_least_stack();
+    if (size < rota__os_min_stack_size())
+        size = rota__os_min_stack_size();
     if (size > SIZE_MAX - page)
         size = SIZE_MAX - page;
     /* mutants: one page more is allowed */
@@ -135,8 +135,8 @@ void rota__os_thread_join(rota__os_thread *thread)
     int cancel_state;
     uint32_t begun;
 
-    while ((begun = atomic_load(&thread->begun)) != HAS_BEGUN)
-        rota__os_wait(&thread->begun, begun, ROTA_FOREVER);
+    while ((begun = atomic_load(&thread->start_state)) != HAS_BEGUN)
+        rota__os_wait(&thread->start_state, begun, ROTA_FOREVER);
     memcpy(&handle, &thread->handle, sizeof handle);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_join(handle, NULL);
@@ -172,7 +172,7 @@ void rota__os_thread_signal(const rota__os_thread *thread)
     pthread_kill(self, thread->signal);
 }
 
-bool rota__os_has_cpu(uint32_t cpu)
+bool rota__os_cpu_exists(uint32_t cpu)
 {
     long configured = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -186,7 +186,7 @@ static bool exit_key_made;
 
 static void run_exit(void *arg)
 {
-    rota__os_exit *exit = arg;
+    rota__os_exit_hook *exit = arg;
 
     exit->run(exit);
 }
@@ -196,7 +196,7 @@ static void make_exit_key(void)
     exit_key_made = pthread_key_create(&exit_key, run_exit) == 0;
 }
 
-int rota__os_at_thread_exit(rota__os_exit *exit)
+int rota__os_on_thread_exit(rota__os_exit_hook *exit)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -43,14 +43,14 @@ static bool is_possible(const rota_threads *threads)
 {
     if (threads->name != NULL && !is_good_name(threads->name))
         return false;
-    if (threads->stack_size != 0 && threads->stack_size < rota__os_least_stack())
+    if (threads->stack_size != 0 && threads->stack_size < rota__os_min_stack_size())
         return false;
     if (threads->interrupt_signal != 0 && !rota__os_signal_prepare(threads->interrupt_signal))
         return false;
     if ((threads->cpus == NULL) != (threads->cpu_count == 0))
         return false;
     for (size_t i = 0; i < threads->cpu_count; i++) {
-        if (!rota__os_has_cpu(threads->cpus[i]))
+        if (!rota__os_cpu_exists(threads->cpus[i]))
             return false;
     }
     return true;

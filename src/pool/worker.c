@@ -265,7 +265,7 @@ static void present(rota__worker *worker)
     if (worker->plan->threads.interrupt_signal != 0)
         self->signalled = &worker->thread;
     if (pool->ops->precise_timers)
-        rota__os_precise_timers();
+        rota__os_reduce_timer_slack();
     rota__mutex_lock(&pool->lock);
     worker->self = self;
     note_size(pool, ++pool->alive);

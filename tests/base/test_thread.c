@@ -55,7 +55,7 @@ TEST(a_thread_is_watched_once)
         rota_is_interrupted();
         assert_ok(rota_sleep(0));
     }
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_THREAD_EXIT), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_THREAD_EXIT), 0);
 }
 
 /* -- When its end cannot be watched for --------------------------------------------------- */

@@ -577,6 +577,29 @@ static bool is_readable(int fd)
     return poll(&one, 1, 0) == 1;
 }
 
+static void run_submitted(void *manual)
+{
+    test_manual_run(manual, 0);
+}
+
+/* FAULT-44: a child of fork(2) that runs its copy of the tasks does not signal the parent's descriptor. */
+TEST(a_child_does_not_make_the_descriptor_of_its_parent_readable)
+{
+    rota_future *future;
+    struct service service;
+    int fd;
+
+    service_init(&service);
+    future = submit(&service);
+    assert_ok(rota_completion_fd(service.done, &fd));
+    assert_int_equal(test_in_child(run_submitted, service.manual), 0);
+    assert_false(is_readable(fd));
+    test_manual_run(service.manual, 0);
+    assert_true(is_readable(fd));
+    takes(&service, future);
+    service_free(&service);
+}
+
 TEST(the_descriptor_is_readable_while_there_is_one_to_take)
 {
     rota_future *futures[2];

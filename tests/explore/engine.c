@@ -230,7 +230,7 @@ static void end_thread(void)
     ex_thread *self = ex_running;
 
     while (self->at_exit != NULL) {
-        rota__os_exit *at_exit = self->at_exit;
+        rota__os_exit_hook *at_exit = self->at_exit;
         self->at_exit = NULL;
         at_exit->run(at_exit);
     }

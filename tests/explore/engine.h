@@ -102,7 +102,7 @@ struct ex_thread {
     void (*body)(void *arg);
     void *arg;
     ex_scope *scopes; /* the innermost, or NULL */
-    rota__os_exit *at_exit;
+    rota__os_exit_hook *at_exit;
     rota_thread self; /* the library's thread-local data */
     uint32_t clock[EX_THREADS];
     ex_store buffer[EX_BUFFER]; /* oldest first */

@@ -100,7 +100,7 @@ THREAD(sb_third_x, W(x, 1); ADD_SYNC(z); r[0] = R(y))
 THREAD(sb_third_y, W(y, 1); ADD_SYNC(z); r[1] = R(x))
 LITMUS(read_modify_writes_of_one_object_do, "01 10 11", sb_third_x, sb_third_y)
 
-THREAD(sb_barrier_x, W(x, 1); rota__os_barrier(); r[0] = R(y))
+THREAD(sb_barrier_x, W(x, 1); rota__os_membarrier(); r[0] = R(y))
 LITMUS(a_barrier_for_all_threads_orders_both, "01 10 11", sb_barrier_x, sb_y)
 
 /* -- Message passing (MP) --------------------------------------------------------------------- */

@@ -56,14 +56,14 @@ unsigned rota__os_cpu_count(void)
     return 2;
 }
 
-bool rota__os_barrier(void)
+bool rota__os_membarrier(void)
 {
     ex_point("barrier", NULL, "os", 0);
     ex_barrier();
     return true;
 }
 
-void rota__os_precise_timers(void)
+void rota__os_reduce_timer_slack(void)
 {
 }
 
@@ -72,12 +72,12 @@ unsigned rota__os_thread_count(void)
     return 0;
 }
 
-void rota__os_pin(unsigned cpu)
+void rota__os_set_affinity(unsigned cpu)
 {
     (void)cpu;
 }
 
-void rota__os_name(const char *name)
+void rota__os_set_thread_name(const char *name)
 {
     (void)name;
 }
@@ -88,7 +88,7 @@ int rota__os_event_open(rota__os_event *event)
 {
     if (choice_make(EX_FAULT, 2) == 1)
         return ROTA_EAGAIN;
-    *event = (rota__os_event){ex_event_new(), 0};
+    *event = (rota__os_event){.readable = ex_event_new()};
     return ROTA_OK;
 }
 
@@ -132,17 +132,17 @@ bool rota__os_signal_prepare(int signal)
     return signal > 0;
 }
 
-bool rota__os_has_cpu(uint32_t cpu)
+bool rota__os_cpu_exists(uint32_t cpu)
 {
     return cpu == 0;
 }
 
-size_t rota__os_least_stack(void)
+size_t rota__os_min_stack_size(void)
 {
     return 0;
 }
 
-void rota__os_stack(uintptr_t *low, uintptr_t *end)
+void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end)
 {
     *low = (uintptr_t)ex_running->fiber.stack;
     *end = *low + ex_running->fiber.size;
@@ -153,7 +153,7 @@ void rota__os_thread_join(rota__os_thread *thread)
     ex_join((ex_thread *)thread->handle);
 }
 
-int rota__os_at_thread_exit(rota__os_exit *at_exit)
+int rota__os_on_thread_exit(rota__os_exit_hook *at_exit)
 {
     if (choice_make(EX_FAULT, 2) == 1)
         return ROTA_ENOMEM;
@@ -169,7 +169,7 @@ int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_ch
     return ROTA_OK; /* nobody forks here */
 }
 
-void rota__os_forked(void)
+void rota__os_reset_after_fork(void)
 {
 }
 

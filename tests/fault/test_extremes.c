@@ -112,7 +112,7 @@ TEST(an_absurd_stack_refuses_the_task)
 /* FAULT-26: the least there is serves a small task; less is no stack. */
 TEST(the_least_stack_is_enough_for_a_pool)
 {
-    size_t least = rota__os_least_stack();
+    size_t least = rota__os_min_stack_size();
     rota_pool_options options = {.core_threads = 1, .threads = {.stack_size = least - 1}};
     rota_executor *pool = NULL;
     atomic_uint runs = 0;

@@ -152,7 +152,7 @@ TEST(a_refused_descriptor_can_be_asked_for_again)
         assert_ok(rota_promise_new(&future));
         rota__fault_arm(ROTA__FAULT_EVENT, n, false);
         int status = rota_future_fd(future, &fd);
-        assert_status(status, rota__fault_asked(ROTA__FAULT_EVENT) >= n ? ROTA_EAGAIN : ROTA_OK);
+        assert_status(status, rota__fault_count(ROTA__FAULT_EVENT) >= n ? ROTA_EAGAIN : ROTA_OK);
         assert_true((status == ROTA_OK) == (fd != -7));
         assert_ok(rota_future_fd(future, &fd));
         unref(NULL);

@@ -206,7 +206,7 @@ TEST(without_a_thread_nothing_has_begun)
 
     rota__fault_arm(ROTA__FAULT_THREAD_START, 1, true); /* another path needs no other thread */
     assert_ok(rota_recorder_on_signal(SIGUSR1, "/nowhere"));
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_THREAD_START), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_THREAD_START), 0);
 }
 
 static _Thread_local bool is_spared;
@@ -223,7 +223,7 @@ TEST(a_watchdog_that_cannot_wait_watches)
 
     is_spared = true;
     atomic_store(&alarms, 0);
-    rota__fault_only(is_another);
+    rota__fault_set_filter(is_another);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, true);
     assert_ok(start_watchdog(NULL));
     test_gate_init(&gate);
@@ -233,7 +233,7 @@ TEST(a_watchdog_that_cannot_wait_watches)
     test_await_completed(pool, 2); /* it has left the gate */
     assert_ok(rota_watchdog_stop());
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
-    rota__fault_only(NULL);
+    rota__fault_set_filter(NULL);
 }
 
 /* -- What there is no memory for is missed ------------------------------------------------ */

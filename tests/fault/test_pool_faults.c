@@ -722,7 +722,7 @@ TEST(a_pool_does_not_end_before_what_runs_without_a_worker)
 /* The replacement was refused, and its count is gone. */
 static bool has_no_worker(void *pool)
 {
-    return rota__fault_asked(ROTA__FAULT_THREAD_START) > 0 && test_stats(pool).threads == 0;
+    return rota__fault_count(ROTA__FAULT_THREAD_START) > 0 && test_stats(pool).threads == 0;
 }
 
 /* POOL-30, FAULT-22 */

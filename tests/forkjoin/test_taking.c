@@ -217,7 +217,7 @@ TEST(the_deque_of_a_busy_worker_is_drained)
     assert_int_equal(test_fj_stats(busy.pool).queued, QUEUED);
     assert_status(rota_forkjoin_poll_submission(busy.pool, &task), ROTA_EEMPTY);
     assert_ok(rota_forkjoin_drain_tasks(busy.pool, &list));
-    assert_true(list.count == QUEUED || !rota__os_barrier()); /* where the system can do that */
+    assert_true(list.count == QUEUED || !rota__os_membarrier()); /* where the system can do that */
     run_all(&list);
     busy_end(&busy);
     assert_int_equal(busy.journal.count, QUEUED);
@@ -247,7 +247,7 @@ TEST(what_is_public_does_not_hide_what_is_private)
     assert_ok(rota_execute(busy[0].pool, submit_both_kinds, busy));
     test_await_count(&busy[0].gate.begun, 1);
     assert_ok(rota_forkjoin_drain_tasks(busy[0].pool, &list));
-    assert_true(list.count == 2 * QUEUED || !rota__os_barrier());
+    assert_true(list.count == 2 * QUEUED || !rota__os_membarrier());
     run_all(&list);
     busy_end(&busy[0]);
     for (int i = 0; i < 2; i++) {

@@ -98,6 +98,36 @@ TEST(it_needs_both_arguments)
     rota_future_unref(promise);
 }
 
+static void end_all(void *arg)
+{
+    rota_future **promises = arg;
+
+    for (int how = 0; how < WAYS; how++) {
+        end(promises[how], how);
+        test_check(rota_future_is_done(promises[how]));
+    }
+    for (int i = 0; i <= WAYS; i++)
+        rota_future_unref(promises[i]);
+}
+
+/* FUT-15, FAULT-44: a child of fork(2) that ends or releases its copy does not signal the parent's. */
+TEST(a_child_does_not_make_the_descriptor_of_its_parent_readable)
+{
+    rota_future *promises[WAYS + 1];
+
+    for (int i = 0; i <= WAYS; i++) {
+        promises[i] = promise_new();
+        fd_of(promises[i]);
+    }
+    assert_int_equal(test_in_child(end_all, promises), 0);
+    for (int i = 0; i <= WAYS; i++) {
+        assert_false(is_readable(fd_of(promises[i])));
+        assert_true(rota_promise_complete(promises[i], NULL));
+        assert_true(is_readable(fd_of(promises[i])));
+        rota_future_unref(promises[i]);
+    }
+}
+
 /* FUT-15: asked for before the end, it turns readable with it and stays so. */
 TEST(it_turns_readable_when_the_future_is_done)
 {

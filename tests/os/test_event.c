@@ -99,7 +99,7 @@ TEST(close_closes_all_of_it)
 /* GEN-01: a refusal is ROTA_EAGAIN, writes nothing and leaves errno. */
 TEST(a_refusal_is_reported)
 {
-    rota__os_event event = {-5, -6};
+    rota__os_event event = {-5, -6, 0};
 
     rota__fault_arm(ROTA__FAULT_EVENT, 1, false);
     errno = EDOM;
@@ -114,7 +114,7 @@ TEST(a_refusal_is_reported)
 /* FAULT-33: the same, from the system itself: no descriptor is left. */
 TEST(running_out_of_descriptors_is_reported)
 {
-    rota__os_event event = {-5, -6};
+    rota__os_event event = {-5, -6, 0};
     struct rlimit saved;
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &saved), 0);
@@ -184,7 +184,7 @@ TEST(cancellation_is_left_as_it_was)
 /* Whatever the system says: errno is the caller's. */
 TEST(errno_is_left_as_it_was)
 {
-    const rota__os_event none = {-1, -1};
+    const rota__os_event none = {-1, -1, 0};
 
     errno = EDOM;
     rota__os_event_signal(&none);
@@ -193,4 +193,72 @@ TEST(errno_is_left_as_it_was)
     assert_int_equal(errno, EDOM);
     rota__os_event_close(&none);
     assert_int_equal(errno, EDOM);
+}
+
+/* -- Children of fork(2) ------------------------------------------------------------------ */
+
+static void signal_it(void *event)
+{
+    rota__os_event_signal(event);
+}
+
+static void clear_it(void *event)
+{
+    rota__os_event_clear(event);
+}
+
+static void close_it(void *arg)
+{
+    const rota__os_event *event = arg;
+
+    rota__os_event_close(event);
+    test_check(!is_open(event->readable));
+}
+
+static void use_one_of_its_own(void *unused)
+{
+    rota__os_event event;
+
+    (void)unused;
+    test_check(rota__os_event_open(&event) == ROTA_OK);
+    rota__os_event_signal(&event);
+    test_check(is_readable(event.readable));
+    rota__os_event_clear(&event);
+    test_check(!is_readable(event.readable));
+    rota__os_event_close(&event);
+}
+
+/* event.E1: both processes share the descriptor, but only its own process changes it. */
+TEST(a_child_neither_signals_nor_clears_the_descriptor_of_its_parent)
+{
+    rota__os_event event;
+
+    assert_non_null(rota_thread_self()); /* the library notices forks from here on */
+    assert_ok(rota__os_event_open(&event));
+    assert_int_equal(test_in_child(signal_it, &event), 0);
+    assert_false(is_readable(event.readable));
+    rota__os_event_signal(&event);
+    assert_int_equal(test_in_child(clear_it, &event), 0);
+    assert_true(is_readable(event.readable));
+    rota__os_event_close(&event);
+}
+
+/* event.E1 */
+TEST(a_child_closes_its_copy_of_a_descriptor)
+{
+    rota__os_event event;
+
+    assert_non_null(rota_thread_self());
+    assert_ok(rota__os_event_open(&event));
+    assert_int_equal(test_in_child(close_it, &event), 0);
+    rota__os_event_signal(&event);
+    assert_true(is_readable(event.readable));
+    rota__os_event_close(&event);
+}
+
+/* event.E1 */
+TEST(a_child_uses_descriptors_that_it_has_opened)
+{
+    assert_non_null(rota_thread_self());
+    assert_int_equal(test_in_child(use_one_of_its_own, NULL), 0);
 }

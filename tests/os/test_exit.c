@@ -9,20 +9,20 @@
 #include "os/os.h"
 
 struct hook {
-    rota__os_exit exit; /* first, so that a pointer to it is one to all */
+    rota__os_exit_hook exit; /* first, so that a pointer to it is one to all */
     int calls;
     int again; /* how often it sets itself once more */
     pthread_t called_on;
 };
 
-static void called(rota__os_exit *self)
+static void called(rota__os_exit_hook *self)
 {
     struct hook *hook = (struct hook *)self;
 
     hook->calls++;
     hook->called_on = pthread_self();
     if (hook->again-- > 0)
-        test_check(rota__os_at_thread_exit(self) == ROTA_OK);
+        test_check(rota__os_on_thread_exit(self) == ROTA_OK);
 }
 
 static struct hook hooks[2];
@@ -47,7 +47,7 @@ static pthread_t run_thread(void *(*body)(void *arg))
 
 static void set(int which)
 {
-    test_check(rota__os_at_thread_exit(&hooks[which].exit) == ROTA_OK);
+    test_check(rota__os_on_thread_exit(&hooks[which].exit) == ROTA_OK);
 }
 
 static void *set_first(void *arg)
@@ -74,7 +74,7 @@ static void *set_first_and_be_refused(void *arg)
 {
     set(0);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 1, false);
-    test_check(rota__os_at_thread_exit(&hooks[1].exit) == ROTA_ENOMEM);
+    test_check(rota__os_on_thread_exit(&hooks[1].exit) == ROTA_ENOMEM);
     return arg;
 }
 

@@ -49,11 +49,11 @@ TEST(all_from_one_on_are_refused)
 TEST(requests_are_counted)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 2, false);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_EVENT), 0);
     refused(ROTA__FAULT_EVENT);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 5);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_EVENT), 5);
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_EVENT), 0);
 }
 
 /* What is armed for one kind does not concern another. */
@@ -64,7 +64,7 @@ TEST(kinds_do_not_mix)
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
     assert_int_equal(refused(ROTA__FAULT_EVENT), 0);
     assert_int_equal(refused(ROTA__FAULT_THREAD_EXIT), SECOND);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_THREAD_START), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_THREAD_START), 0);
     rota__fault_arm(ROTA__FAULT_THREAD_START, 0, false);
     rota__fault_arm(ROTA__FAULT_THREAD_EXIT, 0, false);
 }
@@ -72,16 +72,16 @@ TEST(kinds_do_not_mix)
 /* From one to another, and none after that. */
 TEST(a_span_is_refused)
 {
-    rota__fault_arm_span(ROTA__FAULT_WAIT, 2, 4);
+    rota__fault_arm_range(ROTA__FAULT_WAIT, 2, 4);
     assert_int_equal(refused(ROTA__FAULT_WAIT), SECOND | THIRD | FOURTH);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAIT), 5);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_WAIT), 5);
     rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
 }
 
 TEST(another_is_refused_too)
 {
     rota__fault_arm(ROTA__FAULT_EVENT, 2, false);
-    rota__fault_arm_too(ROTA__FAULT_EVENT, 4);
+    rota__fault_arm_also(ROTA__FAULT_EVENT, 4);
     assert_int_equal(refused(ROTA__FAULT_EVENT), SECOND | FOURTH);
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
     assert_int_equal(refused(ROTA__FAULT_EVENT), 0);
@@ -97,14 +97,14 @@ static bool counts(void)
 /* Who does not count is neither refused nor counted. */
 TEST(some_do_not_count)
 {
-    rota__fault_only(counts);
+    rota__fault_set_filter(counts);
     rota__fault_arm(ROTA__FAULT_EVENT, 1, true);
     is_counted = false;
     assert_int_equal(refused(ROTA__FAULT_EVENT), 0);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 0);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_EVENT), 0);
     is_counted = true;
     assert_int_equal(refused(ROTA__FAULT_EVENT), FIRST | SECOND | THIRD | FOURTH | FIFTH);
-    rota__fault_only(NULL);
+    rota__fault_set_filter(NULL);
     rota__fault_arm(ROTA__FAULT_EVENT, 0, false);
 }
 
@@ -112,7 +112,7 @@ TEST(some_do_not_count)
 
 TEST(a_clock_that_stops_shows_the_last_reading)
 {
-    rota__fault_arm_span(ROTA__FAULT_CLOCK_STOPS, 2, 3);
+    rota__fault_arm_range(ROTA__FAULT_CLOCK_STOPS, 2, 3);
     rota_ns before = rota__os_now();
     assert_true(rota__os_now() == before);
     assert_true(rota__os_now() == before);
@@ -149,7 +149,7 @@ TEST(a_wait_ends_for_no_reason)
 
     rota__fault_arm(ROTA__FAULT_WAIT, 1, false);
     rota__os_wait(&word, 0, ROTA_FOREVER);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAIT), 1);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_WAIT), 1);
     rota__fault_arm(ROTA__FAULT_WAIT, 0, false);
 }
 
@@ -168,7 +168,7 @@ TEST(a_wake_comes_late_but_comes)
     rota__fault_arm(ROTA__FAULT_WAKE, 1, false);
     atomic_store(&woken, 1);
     rota__os_wake(&woken);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_WAKE), 1);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_WAKE), 1);
     rota__fault_arm(ROTA__FAULT_WAKE, 0, false);
     test_thread_join(thread);
 }
@@ -197,5 +197,5 @@ TEST(one_is_refused_among_threads)
     for (int i = 0; i < 4; i++)
         test_thread_join(threads[i]);
     assert_int_equal(refusals, 1);
-    assert_int_equal(rota__fault_asked(ROTA__FAULT_EVENT), 4000);
+    assert_int_equal(rota__fault_count(ROTA__FAULT_EVENT), 4000);
 }

@@ -11,13 +11,13 @@
 
 static void no_key_is_left(void *arg)
 {
-    rota__os_exit exit = {.run = NULL};
+    rota__os_exit_hook exit = {.run = NULL};
     pthread_key_t key;
 
     while (pthread_key_create(&key, NULL) == 0)
         continue;
-    test_check(rota__os_at_thread_exit(&exit) == ROTA_ENOMEM);
-    test_check(rota__os_at_thread_exit(&exit) == ROTA_ENOMEM);
+    test_check(rota__os_on_thread_exit(&exit) == ROTA_ENOMEM);
+    test_check(rota__os_on_thread_exit(&exit) == ROTA_ENOMEM);
 }
 
 static int status_without_keys;
@@ -67,7 +67,7 @@ static void look_from_a_sandbox(void *arg)
         exit(NOT_HERE);
     errno = E2BIG;
     test_check(rota__os_cpu_count() >= 1);
-    test_check(!rota__os_barrier());
+    test_check(!rota__os_membarrier());
     test_check(errno == E2BIG);
 }
 

@@ -304,7 +304,7 @@ static void knows_its_stack(void *arg)
 {
     uintptr_t low, end, here = (uintptr_t)__builtin_frame_address(0);
 
-    rota__os_stack(&low, &end);
+    rota__os_stack_bounds(&low, &end);
     test_check(low <= here && here < end);
     test_check((uintptr_t)&elsewhere < low || (uintptr_t)&elsewhere >= end);
 }

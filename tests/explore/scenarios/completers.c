@@ -638,7 +638,7 @@ static void help_for_nothing(void *arg)
 /* crew.W1: what was taken for nothing is run by a third, who may have fallen asleep meanwhile. */
 EXPLORE(a_worker_helps_for_nothing_and_waits)
 {
-    if (!rota__os_barrier()) /* under TSan, say: nobody can make the task public by force */
+    if (!rota__os_membarrier()) /* under TSan, say: nobody can make the task public by force */
         return;
     begin(3, just_run, run_and_complete, NULL);
     rota__fj_worker *mine = take_place();

@@ -347,7 +347,7 @@ EXPLORE(a_task_is_forked_by_an_owner_that_does_not_answer)
 {
     node root = NODE(fork_and_wait, 0);
 
-    if (!rota__os_barrier()) /* under TSan, say: nobody can make the task public by force */
+    if (!rota__os_membarrier()) /* under TSan, say: nobody can make the task public by force */
         return;
     begin((rota_forkjoin_options){.parallelism = 2});
     ex_check(rota_execute(pool, run, NUMBER(0)) == ROTA_OK);

@@ -59,7 +59,7 @@ static void arm(struct fault fault)
     if (fault.kind == SWEEP_MEMORY)
         test_memory_fail_at(fault.nth, fault.onwards);
     else if (fault.kind == SWEEP_STOP && fault.onwards)
-        rota__fault_arm_span(os_kinds[fault.kind], fault.nth, fault.nth + STANDSTILL);
+        rota__fault_arm_range(os_kinds[fault.kind], fault.nth, fault.nth + STANDSTILL);
     else
         rota__fault_arm(os_kinds[fault.kind], fault.nth, fault.onwards);
 }
@@ -72,12 +72,12 @@ static void arm_too(struct fault first, struct fault second)
     else if (second.kind == SWEEP_MEMORY)
         test_memory_fail_at_too(second.nth);
     else
-        rota__fault_arm_too(os_kinds[second.kind], second.nth);
+        rota__fault_arm_also(os_kinds[second.kind], second.nth);
 }
 
 static unsigned asked(sweep_kind kind)
 {
-    return kind == SWEEP_MEMORY ? test_memory_asked() : rota__fault_asked(os_kinds[kind]);
+    return kind == SWEEP_MEMORY ? test_memory_asked() : rota__fault_count(os_kinds[kind]);
 }
 
 static void disarm_all(void)
@@ -423,7 +423,7 @@ void sweep_prepare(void)
     my_side = SPARED;
     caller = rota_thread_self();
     test_check(caller != NULL);
-    rota__fault_only(counts);
+    rota__fault_set_filter(counts);
     test_memory_fail_only(counts);
     disarm_all();
     signal(SIGABRT, tell_run);
