@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h - statements about the library's own state, tested in checked builds.
+ * check.h - assertions, which are tested in checked builds.
  *
- * An assertion that fails is a mistake in the library, never a user's: bad
- * input gets a status. What no status can tell, as the memory may be gone, is
- * demanded. Without ROTA_CHECKED nothing is tested or evaluated.
+ * ROTA__ASSERT finds mistakes in the library. Bad input gets a status instead. ROTA__DEMAND finds
+ * mistakes of the program that no status can report, because the memory may be gone. Without
+ * ROTA_CHECKED nothing is tested or evaluated.
  *
  * Only the body of a task may end its thread, and not in a fork/join pool (<rota/task.h>). Every
  * other function of the user's is called as ROTA__MUST_RETURN("its name", call). A checked build
@@ -32,10 +32,10 @@
 #define ROTA__MUST_RETURN(name, call)    ((void)(name), call)
 #endif
 
-/* Says where, and ends the process. */
+/* Prints the place and aborts. */
 _Noreturn void rota__bug(const char *file, int line, const char *condition);
 
-/* Says what the program did wrong, and ends it. */
+/* Prints the mistake of the program and aborts. */
 _Noreturn void rota__misuse(const char *mistake);
 
 /* The same for a function of the user's that has ended its thread; `name` is a string. */
@@ -43,9 +43,9 @@ void rota__did_not_return(void *name);
 
 /*
  * A deliberate bug, to test the tests: the expression `good`. In the copy of the source that
- * tools/bugs.py writes for the explorer it is `bad` while `explore --bug place` runs, and the explorer
- * must find that. `place` names the invariant that `bad` breaks. Most deliberate bugs need no macro:
- * a row of tests/explore/bugs.txt names the place and an operator, such as `drop`.
+ * tools/bugs.py writes for the explorer it is `bad` while `explore --bug place` runs, and the
+ * explorer must find that. `place` names the invariant that `bad` breaks. Most deliberate bugs need
+ * no macro: a row of tests/explore/bugs.txt names the place and an operator, such as `drop`.
  */
 #define ROTA__BUG(place, good, bad) (good)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiler.h - what is asked of the compiler beyond C11, for gcc and clang.
+ * compiler.h - extensions of C11 that gcc and clang offer.
  */
 /* layers: platform, thread-local storage and the pause instruction differ */
 #ifndef ROTA_BASE_COMPILER_H
@@ -23,19 +23,19 @@
 #define ROTA__HOT
 #endif
 
-/* It will be needed soon: memory that is far away is fetched meanwhile. */
+/* Fetches memory that will be needed soon. */
 #define ROTA__PREFETCH(address) __builtin_prefetch(address)
 
-/* The struct that has `member` at `pointer`. */
+/* Returns the struct whose `member` is at `pointer`. */
 #define ROTA__CONTAINER(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 #define ROTA__CONST_CONTAINER(pointer, type, member) \
     ((const type *)(const void *)((const char *)(pointer)-offsetof(type, member)))
 
 /*
- * How thread-local data is found. With glibc our few bytes fit into what every
- * thread has from the start, also after dlopen, so that no call is needed to
- * find them; other C libraries do not promise that.
+ * How thread-local data is found. With glibc the few bytes of the library fit into the static area
+ * of every thread, also after dlopen, so that no call is needed. Other C libraries do not promise
+ * that.
  */
 #if defined(__GLIBC__)
 #define ROTA__TLS_MODEL __attribute__((tls_model("initial-exec")))
@@ -43,7 +43,7 @@
 #define ROTA__TLS_MODEL
 #endif
 
-/* Does a function's frame lie on the stack? The address sanitizer may keep it elsewhere. */
+/* 1 if the frame of a function is on the stack. The address sanitizer may keep it elsewhere. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ROTA__FRAMES_ARE_STACKED 0
 #elif defined(__has_feature)
@@ -52,7 +52,7 @@
 #define ROTA__FRAMES_ARE_STACKED 1
 #endif
 
-/* Accesses before it in the source are before it in the code. */
+/* Keeps the compiler from moving accesses across it. */
 #define rota__compiler_barrier() __asm__ volatile("" ::: "memory")
 
 /* Tells the CPU that this thread is spinning. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * close.c - shut down, wait, free: in one call, with or without patience.
+ * close.c - shuts an executor down, waits for its end and frees it.
  */
 #include "exec/exec_internal.h"
 
 #include "base/time.h"
 
-/* Waits through interrupts, and sets *interrupted if there was one. */
+/* Waits and ignores interrupts. Sets *interrupted if there was one. */
 static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
 {
     rota_ns deadline = rota__deadline(timeout);
@@ -17,7 +17,7 @@ static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
     return status;
 }
 
-/* What was waited through is left for the caller to see, and for nobody after it (INT-08). */
+/* Restores an interrupt that the wait has ignored, for the calling task only (INT-08). */
 static void restore_interrupt(bool interrupted)
 {
     if (interrupted)

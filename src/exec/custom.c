@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * custom.c - an executor of the user's own, behind the common handle.
+ * custom.c - an executor that consists of functions of the user's.
  *
- * The control word counts the threads that are inside the user's execute or
- * shutdown, and says whether the executor is shut down and terminated:
+ * The control word counts the threads that are inside the user's `execute` or `shutdown`, and says
+ * whether the executor is shut down and terminated:
  *
- *   (nothing) -> SHUTDOWN                the first rota_shutdown, which enters with it
- *   SHUTDOWN  -> SHUTDOWN | TERMINATED   nobody is inside and, where the user
- *                                        has await_termination, that said so
+ *   (nothing) -> SHUTDOWN                the first rota_shutdown, which also enters
+ *   SHUTDOWN  -> SHUTDOWN | TERMINATED   no thread is inside, and the user's await_termination, if
+ *                                        there is one, has returned ROTA_OK
  *
- *   custom.U1  Nobody enters once SHUTDOWN is set: state and count change in one step. One place is
- *              left for the shutdown itself, so the count never overflows.
- *   custom.U2  `drained` is completed by the last to leave after that. Who waits for the end waits
- *              for that future first.
- *   custom.U3  Whoever completes `drained` has pinned it before: others may free the executor as
- *              soon as it is done.
+ *   custom.U1  No thread enters after SHUTDOWN is set: state and count change in one step. One
+ *              value of the count is left for the shutdown itself, so the count never overflows.
+ *   custom.U2  The last thread that leaves after the shutdown completes `drained`. A thread that
+ *              waits for the end waits for that future first.
+ *   custom.U3  The thread that completes `drained` has pinned it before, because another thread may
+ *              free the executor as soon as the future is done.
  */
 #include "exec/exec_internal.h"
 
@@ -36,7 +36,7 @@
 
 typedef struct custom {
     rota_executor executor;
-    rota_executor_ops ops; /* fixed, as are the next two */
+    rota_executor_ops ops; /* this field and the next two are fixed */
     void *self;
     rota_future *drained;       /* custom.U2 */
     rota__atomic(uint32_t) ctl; /* the functions of the next section only */
@@ -60,7 +60,7 @@ static bool enter(custom *own)
     return false;
 }
 
-/* True: the caller is the first, and inside. */
+/* True if the caller is the first. The caller is then inside. */
 static bool enter_and_shut(custom *own)
 {
     uint32_t ctl = rota__load_acquire(&own->ctl);
@@ -82,7 +82,7 @@ static void leave(custom *own)
         if (rota__cas_acq_rel(&own->ctl, &ctl, ctl - 1))
             return;
     }
-    /* The last (custom.U2): nobody else is there to change the word, and nobody enters (custom.U1). */
+    /* The last thread (custom.U2). No other thread is inside, and none enters (custom.U1). */
     rota__future_pin(drained); /* custom.U3 */
     rota__store_release(&own->ctl, emptied);
     rota_promise_complete(drained, NULL);
@@ -138,11 +138,11 @@ static int custom_shutdown(rota_executor *ex, size_t *dropped)
 {
     custom *own = custom_of(ex);
 
-    *dropped = 0; /* the user's functions do not tell */
+    *dropped = 0; /* the user's functions do not report it */
     return enter_and_shut(own) ? call_inside(own, NULL) : ROTA_OK;
 }
 
-/* What the user has queued is the user's to end. */
+/* The library does not know the tasks that the user has queued. */
 static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
     rota__chain none = {0};
@@ -151,7 +151,7 @@ static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_
     return status == ROTA_OK ? rota__export_tasks(&none, drained, count) : status;
 }
 
-/* Asks the user, once nobody is inside. */
+/* Calls the user's await_termination, after no thread is inside any more. */
 static int ask_user(custom *own, rota_ns timeout)
 {
     if (rota__load_acquire(&own->ctl) & TERMINATED)
@@ -171,7 +171,7 @@ static int custom_await_termination(rota_executor *ex, rota_ns timeout)
     return status == ROTA_OK ? ask_user(own, rota__until(deadline)) : status;
 }
 
-/* A look, not a wait: the caller's interrupt is not for the user's function to take (INT-03). */
+/* Does not wait, so the user's function must not take the caller's interrupt (INT-03). */
 static bool user_says_ended(custom *own)
 {
     rota_thread *self = rota__self();
@@ -185,7 +185,7 @@ static bool user_says_ended(custom *own)
 
 static rota_executor_state custom_state_of(const rota_executor *ex)
 {
-    custom *own = custom_of((rota_executor *)(uintptr_t)ex); /* to note what the user says */
+    custom *own = custom_of((rota_executor *)(uintptr_t)ex); /* set_terminated may be called */
     uint32_t ctl = rota__load_acquire(&own->ctl);
 
     if (!(ctl & SHUTDOWN))
@@ -207,7 +207,7 @@ static int custom_describe(const rota_executor *ex, char *line, size_t size)
                     (unsigned)(ctl & INSIDE));
 }
 
-/* The library knows nothing of the threads and the queue of the user's. */
+/* The library does not know the threads and the queue of the user. */
 static void custom_snapshot(rota_executor *ex, rota__snapshot *snapshot)
 {
     (void)ex;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * invoke_all.c - many calls at once, until all of them are done.
+ * invoke_all.c - submits several calls and waits until all of them are done.
  */
 #include "exec/exec_internal.h"
 
@@ -25,11 +25,11 @@ int rota__late_status(int status, size_t submitted)
     bool nothing_happened = status == ROTA_EINVAL || status == ROTA_ENOMEM;
 
     if (status == ROTA_EFAILED || status == ROTA_ECANCELED)
-        return ROTA_EREJECTED; /* those speak of the calls that ran */
+        return ROTA_EREJECTED; /* these two statuses describe calls that have run */
     return nothing_happened && submitted > 0 ? ROTA_EAGAIN : status;
 }
 
-/* The calls under way: the first `submitted` were taken by the executor. */
+/* The calls of one rota_invoke_all. The executor has accepted the first `submitted` of them. */
 struct batch {
     rota_executor *ex;
     rota_future **futures;
@@ -38,7 +38,7 @@ struct batch {
     rota_ns deadline;
 };
 
-/* The tasks of none of these were submitted: as if they had never been made. */
+/* Frees futures whose tasks were not submitted. */
 static void unmake(rota_future **futures, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static int wait_for_all(const struct batch *batch)
     return ROTA_OK;
 }
 
-/* Ends all that is not done. How many it ended. */
+/* Cancels all futures that are not done, and returns their number. */
 static size_t cancel_all(struct batch *batch)
 {
     size_t ended = 0;
@@ -115,7 +115,7 @@ static int run_batch(struct batch *batch)
     }
     size_t ended = cancel_all(batch);
     if (status == ROTA_ETIMEDOUT)
-        return ended > 0 ? ROTA_ETIMEDOUT : ROTA_OK; /* the last may have made it */
+        return ended > 0 ? ROTA_ETIMEDOUT : ROTA_OK; /* all may have ended meanwhile */
     for (size_t i = 0; i < batch->n; i++)
         rota_future_unref(batch->futures[i]);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick.c - whether the processor's counter can be used as a clock.
+ * tick.c - finds out whether the processor's counter can be used as a clock.
  */
 #define _GNU_SOURCE
 #include "os/tick.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-/* The kernel has compared the counters of all processors, and uses them itself only if they agree. */
+/* The kernel compares the counters of all processors, and uses them only if they agree. */
 bool rota__os_has_ticks(void)
 {
     char source[8] = "";

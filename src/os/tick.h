@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick.h - the processor's own counter of time, which costs a fraction of a look at the clock.
+ * tick.h - the processor's time counter. Reading it costs a fraction of reading the clock.
  */
 /* layers: open, src/observe alone reads the counter */
 #ifndef ROTA_OS_TICK_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does it count evenly, and the same on all processors? If not, it is not to be used. */
+/* Returns true if the counter runs evenly and is the same on all processors. If not, do not use
+   it. */
 bool rota__os_has_ticks(void);
 
 static inline uint64_t rota__os_tick(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delayed.c - tasks by the time at which they are due: a heap in which each task
- * knows its place, so that one of millions is taken out in the time of a few
- * steps. Nothing is allocated for a task but its slot.
+ * due_queue.c - tasks ordered by due time, as a queue.
+ *
+ * The queue is a heap in which each task knows its position. So one task of millions is removed in
+ * a few steps. A task needs no memory except its slot.
  */
 #include "sched/sched_internal.h"
 
@@ -14,7 +15,7 @@
 typedef struct due_queue {
     rota__locked locked;
     rota__heap heap;
-    uint64_t sequence; /* of the next to come */
+    uint64_t sequence; /* of the next task that is inserted */
     rota__admits *admits;
     void *ctx;
 } due_queue;
@@ -34,7 +35,7 @@ static bool is_periodic(const rota_task *task)
     return task->periodic;
 }
 
-/* -- In and out ----------------------------------------------------------- */
+/* -- Inserting and taking ----------------------------------------------------------- */
 
 static int insert_again(due_queue *self, rota__periodic *periodic)
 {
@@ -91,7 +92,7 @@ static void *take(rota__locked *locked, rota__end end)
     rota_task *task;
 
     (void)end;
-    ROTA__ASSERT(top != NULL); /* as one is due */
+    ROTA__ASSERT(top != NULL); /* because a task is due */
     task = task_of(top->item);
     take_out(self, task);
     return task;
@@ -120,7 +121,7 @@ static size_t room(rota__locked *locked)
     return ROTA_UNBOUNDED;
 }
 
-/* -- By name, and all of them --------------------------------------------- */
+/* -- One task, and all tasks --------------------------------------------- */
 
 static const rota__heap_slot *find(rota__locked *locked, const void *element)
 {
@@ -154,12 +155,11 @@ typedef struct choice {
 static bool choose(rota__heap_item *item, void *ctx)
 {
     choice *chosen = ctx;
-    bool counts = is_periodic(task_of(item)); /* before it is dropped */
+    bool counts = is_periodic(task_of(item)); /* read before the task is dropped */
 
     if (!chosen->drop(task_of(item), chosen->ctx))
         return false;
-    chosen->heap->reserved +=
-        counts; /* sched.D2; at once, as the heap gives memory back afterwards */
+    chosen->heap->reserved += counts; /* sched.D2; before the heap gives memory back */
     return true;
 }
 
@@ -171,7 +171,7 @@ static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
     rota__heap_filter(heap, choose, &chosen);
 }
 
-/* In one go, and in no certain order: DWQ-06. */
+/* Shows all tasks without yielding the lock, in any order: DWQ-06. */
 static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
 {
     rota__locked *locked = rota__locked_of(queue);
@@ -211,7 +211,7 @@ static void due_queue_free(rota__locked *locked)
 {
     due_queue *self = due_queue_of(locked);
 
-    ROTA__ASSERT(self->heap.reserved == 0); /* sched.D2: all have come back, or were settled */
+    ROTA__ASSERT(self->heap.reserved == 0); /* sched.D2: every slot was used again or given up */
     rota__heap_free(&self->heap);
     rota__free(self, sizeof *self);
 }
@@ -239,8 +239,7 @@ int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
     if (self == NULL)
         return ROTA_ENOMEM;
     rota__locked_init(&self->locked, &due_queue_kind, &due_queue_ops, ROTA_UNBOUNDED);
-    self->locked.consumers.may_spin =
-        false; /* they wait for a time, which spinning does not bring */
+    self->locked.consumers.may_spin = false; /* spinning does not make a task due earlier */
     self->heap = (rota__heap){0};
     self->sequence = 0;
     self->admits = admits;

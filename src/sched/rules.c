@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - what a scheduled pool does differently from a plain one.
+ * rules.c - the decisions in which a scheduled pool differs from a plain one.
  */
 #include "sched/sched_internal.h"
 
@@ -15,7 +15,7 @@ static rota_executor_state state_of(const rota__pool *pool)
     return rota__ctl_state(rota__ctl_load(&pool->ctl));
 }
 
-/* After shutdown: SCHED-23, SCHED-24. What has no future is due at once. */
+/* Decides after a shutdown: SCHED-23, SCHED-24. A task without a future is due at once. */
 static bool policies_allow(rota__sched *sched, const rota_task *task)
 {
     if (task->kind == ROTA__TASK_PLAIN)
@@ -45,7 +45,7 @@ static bool is_repeat(rota_task *task)
     return task->periodic && rota__periodic_of(rota__future_of(task))->is_repeat;
 }
 
-/* A new one while the pool runs; one that comes again while it may; both while they are wanted. */
+/* A new task may enter while the pool is running, a repeated one as long as it may run. */
 int rota__sched_admits(void *ctx, rota_task *task)
 {
     rota__sched *sched = ctx;
@@ -65,7 +65,7 @@ int rota__sched_admits(void *ctx, rota_task *task)
     return ROTA_OK;
 }
 
-/* Core threads come as tasks do, and one for any task: SCHED-18, SCHED-19. */
+/* Starts a worker if there are fewer than core_threads, or none: SCHED-18, SCHED-19. */
 static int see_to_worker(rota__pool *pool)
 {
     uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
@@ -76,11 +76,11 @@ static int see_to_worker(rota__pool *pool)
     else if (workers == 0)
         status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
     if (status == ROTA_EREJECTED || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
-        return ROTA_OK; /* others have come, or shut it down, who see to the rest */
+        return ROTA_OK; /* there are other workers, or another thread has shut the pool down */
     return status;
 }
 
-/* It did not come in. If it was cancelled on the way, that is as if it had been in. */
+/* The task was not inserted. If it was cancelled meanwhile, the submission counts as accepted. */
 static int not_queued(rota__pool *pool, rota_task *task, int status)
 {
     if (task->kind == ROTA__TASK_FUTURE)
@@ -94,7 +94,7 @@ static int not_queued(rota__pool *pool, rota_task *task, int status)
     return ROTA_OK;
 }
 
-/* sched.D3: `task` is an address, and nothing else. */
+/* sched.D3: only the address of `task` is used. */
 static bool is_unrun(void *element, void *task)
 {
     return element == task && !is_repeat(element);
@@ -128,7 +128,7 @@ static int enqueue(rota__sched *sched, rota_task *task)
     if (status == ROTA_OK)
         return ROTA_OK;
     if (!ROTA__BUG(sched.D3, take_back(pool, task), rota__pool_take_back(pool, task)))
-        status = ROTA_OK;           /* somebody has it */
+        status = ROTA_OK;           /* another thread has taken it */
     rota__pool_rescue(pool, false); /* pool.P8 */
     return status;                  /* SCHED-35 */
 }
@@ -173,13 +173,13 @@ static rota__run_mode admit_run(rota_executor *ex, rota_future *future)
     return future->task.periodic ? ROTA__RUN_PERIODIC : ROTA__RUN_ONCE;
 }
 
-/* -period, or the most there is. */
+/* Returns -period, or the largest value. */
 static rota_ns negated(rota_ns period)
 {
     return period != INT64_MIN ? -period : INT64_MAX;
 }
 
-/* How far a run that was to begin at `time` lies behind: whole periods. */
+/* Returns how late a run is that was due at `time`, in whole periods. */
 static rota_ns missed(const rota__periodic *periodic, rota_ns time)
 {
     rota_ns late;
@@ -212,7 +212,7 @@ static bool requeue(rota_executor *ex, rota_future *future)
                      rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
         && pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
         return true;
-    rota_future_cancel(future); /* SCHED-22; without effect if that is why */
+    rota_future_cancel(future); /* SCHED-22; no effect if it was already cancelled */
     return false;
 }
 
@@ -233,12 +233,13 @@ static const rota__run_ops run_ops = {false, admit_run, requeue, retire};
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
 
-/* Only while the pool runs: what is cancelled later would hold up its end. SCHED-26 */
+/* True only while the pool runs: a task that is cancelled later would delay its end. SCHED-26 */
 static bool keeps_cancelled(rota__sched *sched)
 {
     if (!rota__load_relaxed(&sched->keep_cancelled))
         return false;
-    rota__mutex_lock(&sched->pool.lock); /* else rota__sched_tidy finds it done */
+    rota__mutex_lock(
+        &sched->pool.lock); /* if the pool is shut down, rota__sched_tidy finds the task */
     bool runs = state_of(&sched->pool) == ROTA_RUNNING;
     rota__mutex_unlock(&sched->pool.lock);
     return runs;
@@ -268,8 +269,8 @@ size_t rota__sched_tidy(rota__sched *sched)
     rota__chain chain = {0};
     size_t dropped = 0;
 
-    rota__mutex_lock(&sched->pool.lock);   /* a setter that took the lock before has stored its */
-    rota__mutex_unlock(&sched->pool.lock); /* policy, and a later one finds the pool shut down */
+    rota__mutex_lock(&sched->pool.lock); /* a setter has stored its policy, or sees the shutdown */
+    rota__mutex_unlock(&sched->pool.lock);
     rota__pool_take_if(&sched->pool, is_unwanted, sched, &chain);
     for (rota_task *task = chain.first; task != NULL; task = rota__load_relaxed(&task->next))
         dropped += rota_future_cancel(rota__future_of(task)); /* plain tasks always run */

@@ -60,7 +60,7 @@ static int init_pool(rota__sched *sched, const rota_sched_options *options)
 {
     rota_pool_options pool = {
         .core_threads = options->core_threads,
-        .max_threads = ROTA__MOST_WORKERS, /* counts nowhere: SCHED-18 */
+        .max_threads = ROTA__MOST_WORKERS, /* has no effect: SCHED-18 */
         .keep_alive = options->keep_alive != 0 ? options->keep_alive : ROTA_MS(10),
         .core_may_time_out = options->core_may_time_out,
         .on_reject = options->on_reject,
@@ -116,7 +116,8 @@ typedef enum policy { DROP_DELAYED, KEEP_PERIODIC, KEEP_CANCELLED } policy;
 
 static void store(rota__sched *sched, policy which, bool on)
 {
-    rota__mutex_lock(&sched->pool.lock); /* which on_shutdown comes through after ctl: SCHED-25 */
+    rota__mutex_lock(
+        &sched->pool.lock); /* a shutdown takes this lock after it has changed ctl: SCHED-25 */
     if (which == DROP_DELAYED)
         rota__store_relaxed(&sched->drop_delayed, on);
     else if (which == KEEP_PERIODIC)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched_internal.h - the scheduled pool: a pool whose queue is a heap of tasks by
- * time, with rules of its own for what is queued, run again, and left at shutdown.
+ * sched_internal.h - the scheduled pool: a pool whose queue is ordered by due time.
  *
- *   sched.c      a pool is made; tasks are scheduled
- *   rules.c      what is admitted, run, queued again, and dropped at shutdown
+ *   sched.c      creates pools and schedules tasks
+ *   rules.c      decides which tasks are queued, run, queued again, and dropped at shutdown
  *   due_queue.c  the heap of tasks, as a queue
  *
- *   sched.D1  Whether a task may enter the heap is decided with the heap's lock held, by the pool's
- *             state and the task's own. Who changes one of those does so first, and then goes
- *             through the heap, or looks for the task in it. So one of the two sees the other: no
- *             task stays that may not run any more, and none that was cancelled.
- *   sched.D2  A periodic task that was taken out finds its place in the heap free when it comes
- *             back, without memory (heap.H3); or it is settled, once.
- *   sched.D3  A task that was put into the heap may have run and be freed. Afterwards the thread
- *             that put it there knows it by its address alone.
+ *   sched.D1  Whether a task may enter the heap is decided under the heap's lock, by the state of
+ *             the pool and the state of the task. A thread that changes one of these states does so
+ *             first, and then walks the heap or searches it for the task. So one of the two threads
+ *             sees the other: no task stays in the heap that may not run or was cancelled.
+ *   sched.D2  A periodic task that was taken out has a reserved slot, so it can be queued again
+ *             without memory (heap.H3). If it does not come back, the slot is given up, once.
+ *   sched.D3  A task that was inserted into the heap may have run and have been freed. The thread
+ *             that inserted it uses only its address from then on.
  */
 #ifndef ROTA_SCHED_INTERNAL_H
 #define ROTA_SCHED_INTERNAL_H
@@ -28,8 +27,8 @@ typedef struct rota__periodic {
     rota_future future; /* first */
     rota_ns period;     /* > 0: rate; < 0: delay, so negated */
     bool skips_missed;
-    bool is_repeat;    /* it has run, and is in the heap once more, or about to be */
-    uint64_t sequence; /* of its first time in the heap, and so of all: SCHED-05 */
+    bool is_repeat;    /* the task has run, and is in the heap again or about to be */
+    uint64_t sequence; /* the one of its first insertion, kept for all: SCHED-05 */
 } rota__periodic;
 
 typedef struct rota__sched {
@@ -38,7 +37,7 @@ typedef struct rota__sched {
     int (*decorate)(rota_task *task, void *ctx);
     void *decorate_ctx;
 
-    /* Policies: written with the pool's lock held, read at any time. */
+    /* Policies: written under the pool's lock, read at any time. */
     rota__atomic(bool) drop_delayed;
     rota__atomic(bool) keep_periodic;
     rota__atomic(bool) keep_cancelled;
@@ -56,7 +55,7 @@ static inline rota__periodic *rota__periodic_of(rota_future *future)
 
 /* -- rules.c -------------------------------------------------------------- */
 
-int rota__sched_admits(void *ctx, rota_task *task); /* rota__admits; ctx is the pool */
+int rota__sched_admits(void *ctx, rota_task *task); /* a rota__admits; ctx is the pool */
 
 extern const rota__pool_ops rota__sched_pool_ops;
 
@@ -67,18 +66,19 @@ int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due);
    number, without those that were done before. */
 size_t rota__sched_tidy(rota__sched *sched);
 
-void rota__sched_ended(rota__cancel_listener *listener, rota_future *future); /* the listener's */
+void rota__sched_ended(rota__cancel_listener *listener,
+                       rota_future *future); /* the `notify` of the listener */
 
 /* -- due_queue.c ---------------------------------------------------------- */
 
-/* May this task enter the heap? With its lock held: sched.D1. ROTA_EREJECTED; ROTA_ECANCELED: it is
-   done. */
+/* Decides, under the heap's lock, whether a task may enter the heap (sched.D1). ROTA_EREJECTED if
+   the pool is shut down, ROTA_ECANCELED if the task is done. */
 typedef int rota__admits(void *ctx, rota_task *task);
 
-/* A queue of rota_task. */
+/* Creates a queue of tasks that is ordered by due time. */
 int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out);
 
-/* A periodic task that was taken out does not come back: sched.D2. */
+/* Gives up the slot of a periodic task that does not come back: sched.D2. */
 void rota__due_queue_unreserve(rota_queue *queue);
 
 #endif
