@@ -74,9 +74,10 @@ ROTA__NOINLINE rota__waitq_entry *rota__waitq_notify_slow(rota__waitq *queue)
 
     if (leader == NULL)
         return notify_first(queue);
-    if (leader->state != ROTA__WAITQ_LEADING || queue->ops->ready_at(queue) >= leader->until)
+    if (leader->state != ROTA__WAITQ_LEADING
+        || queue->ops->ready_at(queue) >= leader->until) /* waitq.W1b */
         return NULL;
-    leader->state = ROTA__WAITQ_NOTIFIED; /* the time it is parked for is too late now: waitq.W1 */
+    leader->state = ROTA__WAITQ_NOTIFIED; /* it is parked for too long now */
     return leader;
 }
 
@@ -95,10 +96,10 @@ static rota__waitq_entry *notify_successor(rota__waitq *queue)
     return notify_first(queue);
 }
 
-/* The thread retries without having parked. If others are queued it leads, as if notified: waitq.W1. */
+/* The thread retries without having parked. If others are queued it leads, as if notified. */
 static void let_retry(rota__waitq *queue, rota__waitq_entry *entry)
 {
-    if (queue->leader == NULL && rota__waitq_queued(queue) > 0)
+    if (queue->leader == NULL && rota__waitq_queued(queue) > 0) /* waitq.W1c */
         queue->leader = entry;
     entry->state = queue->leader == entry ? ROTA__WAITQ_NOTIFIED : ROTA__WAITQ_IDLE;
 }

@@ -371,6 +371,57 @@ EXPLORE(an_earlier_element_reaches_a_delay_queue_in_time)
     end();
 }
 
+static rota_ns taken_at;
+
+static void take_and_note_time(void *thread)
+{
+    take(thread);
+    taken_at = rota_now();
+}
+
+static void remove_what_is_left(void)
+{
+    rota_queue_remove_if(queue, NULL, NULL);
+    end();
+}
+
+/* waitq.W1: the leader is notified of an earlier element, and does not sleep until the later one. */
+EXPLORE(a_leader_is_notified_of_an_earlier_element)
+{
+    rota_ns far = rota_now() + ROTA_HOURS(1000);
+
+    begin_delayed();
+    due_at[0] = far;
+    put(NUMBER(0));
+    ex_thread *consumer = ex_start(take_and_note_time, NUMBER(0));
+    put(NUMBER(1));
+    rota_ns now = rota_now();
+    ex_join(consumer);
+    ex_check(now >= far || taken_at < far);
+    remove_what_is_left();
+}
+
+/*
+ * waitq.W1: a thread is notified of elements that are due after its deadline, so it does not lead, and
+ * another thread is queued behind it. If both elements are due before it gives up, it takes one of
+ * them and notifies the other thread.
+ */
+EXPLORE(a_consumer_that_finds_an_element_due_as_it_gives_up_is_followed)
+{
+    begin_delayed();
+    ex_thread *patient = ex_start(take, NUMBER(0));
+    while (rota_queue_waiting(queue) < 1)
+        rota__os_yield();
+    ex_thread *hasty = ex_start(take_timed, NUMBER(1));
+    put(NUMBER(0));
+    put(NUMBER(1));
+    ex_check(rota_sleep(ROTA_MS(20))
+             == ROTA_OK); /* perhaps before `hasty` sees that its time is up */
+    ex_join(hasty);
+    ex_join(patient);
+    remove_what_is_left();
+}
+
 /* DWQ-11, DWQ-12: the leader, or one that could not lead, gives up. */
 EXPLORE(a_leader_that_gives_up_is_followed)
 {
