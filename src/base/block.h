@@ -33,6 +33,10 @@
 #define ROTA__BLOCK_SIZES   3  /* blocks of 1, 2 or 3 units */
 #define ROTA__BLOCK_LARGEST (ROTA__BLOCK_UNIT * ROTA__BLOCK_SIZES)
 
+/* The contents of a freed block in checked builds. */
+#define ROTA__FREED_BYTE 0xDB
+#define ROTA__FREED_WORD (UINT64_MAX / 0xFF * ROTA__FREED_BYTE)
+
 typedef struct rota__block rota__block;
 
 enum { ROTA__BLOCK_OTHERS = 5 };
@@ -119,7 +123,7 @@ static inline void rota__block_put(rota__magazines *magazines, void *memory, siz
     rota__block *block = memory;
 
 #ifdef ROTA_CHECKED /* the next owner must not rely on what the block contains */
-    memset(memory, 0xDB, size);
+    memset(memory, ROTA__FREED_BYTE, size);
 #endif
     if (ROTA__UNLIKELY(loaded->room == 0 || slab_offset == 0)) {
         rota__block_put_slow(memory, size, slab_offset);

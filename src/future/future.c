@@ -98,12 +98,18 @@ void rota__future_check(const rota_future *future)
 
 /* -- Holding -------------------------------------------------------------- */
 
+static inline bool is_gone(const rota_future *future)
+{
+    uint64_t counts = rota__load_relaxed(&future->task.counts);
+
+    return counts == 0 || counts == ROTA__FREED_WORD;
+}
+
 rota_future *rota_future_ref(rota_future *future)
 {
     if (future == NULL)
         return NULL;
-    ROTA__DEMAND(rota__load_relaxed(&future->task.counts) != 0,
-                 "rota_future_ref of a future that is gone");
+    ROTA__DEMAND(!is_gone(future), "rota_future_ref of a future that is gone");
     /* One that no one holds any more is lent by a hook or a handler: held anew. */
     if (rota__add_relaxed(&future->task.counts, HOLDER) < HOLDER)
         rota__future_pin(future); /* future.F5a */
@@ -119,7 +125,7 @@ void rota_future_unref(rota_future *future)
 {
     if (future == NULL)
         return;
-    ROTA__DEMAND(rota__future_is_held(future),
+    ROTA__DEMAND(!is_gone(future) && rota__future_is_held(future),
                  "rota_future_unref of a future that nobody holds: once too often");
     /* The one holder has the one reference, so nobody else can have, get or lend one. */
     uint64_t counts = rota__load_acquire(&future->task.counts); /* future.F7b */
