@@ -23,6 +23,8 @@
 #define ROTA__HOT
 #endif
 
+#define ROTA__CACHE_LINE 64 /* bytes */
+
 /* Fetches memory that will be needed soon. */
 #define ROTA__PREFETCH(address) __builtin_prefetch(address)
 
@@ -54,6 +56,16 @@
 
 /* Keeps the compiler from moving accesses across it. */
 #define rota__compiler_barrier() __asm__ volatile("" ::: "memory")
+
+/* Fetches a cache line that this thread will write, and that another CPU has written last. */
+static inline void rota__prefetch_for_write(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
 
 /* Tells the CPU that this thread is spinning. */
 static inline void rota__cpu_relax(void)

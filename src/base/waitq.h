@@ -161,6 +161,12 @@ static inline uint32_t rota__waitq_epoch(const rota__waitq *queue)
     return rota__load_acquire(&queue->epoch); /* pairs with rota__waitq_abort_all_and_unlock */
 }
 
+/* The epoch that rota__waitq_abort_all_and_unlock will begin. */
+static inline uint32_t rota__waitq_next_epoch(const rota__waitq *queue)
+{
+    return rota__load_relaxed(&queue->epoch) + 2;
+}
+
 static inline size_t rota__waitq_queued(const rota__waitq *queue)
 {
     return rota__load_relaxed(&queue->queued); /* exact under the lock, else an estimate */

@@ -61,7 +61,7 @@ static int pool_accept(rota__pool *pool, rota_task *task, rota_ns due)
         ctl = rota__ctl_load(&pool->ctl);
     }
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
-        status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
+        status = rota__queue_insert(pool->queue, task);
         if (ROTA__LIKELY(status == ROTA_OK))
             return rota__pool_look_again(pool, task); /* pool.P2a */
         if (status != ROTA_EFULL)

@@ -44,7 +44,7 @@
 #include "base/wait.h"
 #include "exec/exec_internal.h"
 #include "pool/ctl.h"
-#include "queue/queue_internal.h"
+#include "queue/fifo.h"
 
 #include <limits.h>
 #include <rota/pool.h>

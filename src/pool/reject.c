@@ -64,7 +64,8 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
             return rota_reject_discard(ex, task, NULL);
         if (pool == NULL)
             return ROTA_EREJECTED;
-        bool found = pool->queue->kind->take(pool->queue, &oldest, ROTA__FRONT, NULL) == ROTA_OK;
+        oldest = rota__queue_take(pool->queue, ROTA__ANY_EPOCH);
+        bool found = oldest != NULL;
         if (found) {
             rota__pool_detach(pool, oldest);
             rota_task_discard(oldest);

@@ -114,7 +114,7 @@ static void drain_queue(rota__pool *pool, rota__chain *drained)
 {
     void *task;
 
-    while (pool->queue->kind->take(pool->queue, &task, ROTA__FRONT, NULL) == ROTA_OK) {
+    while ((task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH)) != NULL) {
         rota__pool_detach(pool, task);
         rota__chain_append(drained, task);
     }

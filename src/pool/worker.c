@@ -60,6 +60,9 @@ static rota_task *fetch(rota__pool *pool)
             if (leaves(pool, ctl, timed_out))
                 return NULL;
         }
+        task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH);
+        if (ROTA__LIKELY(task != NULL))
+            return task;
         int status = rota_queue_poll_timed(
             pool->queue, idle_time(pool, rota__ctl_workers(ctl), timed_out), &task);
         if (ROTA__LIKELY(status == ROTA_OK))
@@ -425,7 +428,7 @@ static void run_queued(inline_runner *self)
 
     while (must_run_it_here(pool, self->may_wait)) {
         int status = self->may_wait ? rota_queue_poll_timed(queue, ROTA__RETRY, &task)
-                                    : queue->kind->take(queue, &task, ROTA__FRONT, NULL);
+                                    : rota_queue_poll(queue, &task);
         if (status == ROTA_OK) {
             rota__run_task(&self->run, task);
             add_counts(&self->runs);

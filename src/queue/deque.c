@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deque.c - a list of nodes, open at both ends.
+ * deque.c - a container with two ends: a list of nodes.
  */
 #include "queue/nodes.h"
 
 #include "base/alloc.h"
 
 typedef struct deque {
-    rota__locked locked;
     rota__list nodes;
     size_t count;
     size_t capacity;
 } deque;
 
-static deque *deque_of(rota__locked *locked)
-{
-    return ROTA__CONTAINER(locked, deque, locked);
-}
+/* -- Both ends ------------------------------------------------------------ */
 
-static int insert(rota__locked *locked, void *element, rota__end end)
+static int insert(deque *self, void *element, rota__end end)
 {
-    deque *self = deque_of(locked);
     rota__node *node;
 
     if (self->count == self->capacity)
@@ -36,40 +31,70 @@ static int insert(rota__locked *locked, void *element, rota__end end)
     return ROTA_OK;
 }
 
-static void drop(deque *self, rota__node *node)
+static int insert_back(void *self, void *element)
 {
-    rota__node_free(node, sizeof *node);
-    self->count--;
+    return insert(self, element, ROTA__BACK);
 }
 
-static void *take(rota__locked *locked, rota__end end)
+static int insert_front(void *self, void *element)
 {
-    deque *self = deque_of(locked);
+    return insert(self, element, ROTA__FRONT);
+}
+
+static void drop(void *self, rota__node *node)
+{
+    ((deque *)self)->count--;
+    rota__node_free(node, sizeof *node);
+}
+
+static void *take(deque *self, rota__end end)
+{
     rota__node *node = rota__node_first(&self->nodes, end);
-    void *element;
 
     if (node == NULL)
         return NULL;
-    element = node->element;
+    void *element = node->element;
     drop(self, node);
     return element;
 }
 
-static void *peek(rota__locked *locked, rota__end end)
+static void *peek(const deque *self, rota__end end)
 {
-    rota__node *node = rota__node_first(&deque_of(locked)->nodes, end);
+    const rota__node *node = rota__node_first(&self->nodes, end);
 
     return node != NULL ? node->element : NULL;
 }
 
-static size_t room(rota__locked *locked)
+static void *take_front(void *self)
 {
-    deque *self = deque_of(locked);
+    return take(self, ROTA__FRONT);
+}
+
+static void *take_back(void *self)
+{
+    return take(self, ROTA__BACK);
+}
+
+static void *peek_front(void *self)
+{
+    return peek(self, ROTA__FRONT);
+}
+
+static void *peek_back(void *self)
+{
+    return peek(self, ROTA__BACK);
+}
+
+static size_t room(void *of)
+{
+    const deque *self = of;
 
     return self->capacity == ROTA_UNBOUNDED ? ROTA_UNBOUNDED : self->capacity - self->count;
 }
 
-static rota__node *find(deque *self, const void *element, rota__end from)
+/* -- Single elements, and all of them ------------------------------------- */
+
+static rota__node *find(const deque *self, const void *element, rota__end from)
 {
     rota__node *node = rota__node_first(&self->nodes, from);
 
@@ -78,79 +103,75 @@ static rota__node *find(deque *self, const void *element, rota__end from)
     return node;
 }
 
-static bool remove_element(rota__locked *locked, const void *element, rota__end from)
+static bool remove_element(rota__locked *queue, const void *element, rota__end from)
 {
-    deque *self = deque_of(locked);
-    rota__node *node = find(self, element, from);
+    rota__node *node = find(queue->self, element, from);
 
-    if (node == NULL)
-        return false;
-    drop(self, node);
-    return true;
+    if (node != NULL)
+        drop(queue->self, node);
+    return node != NULL;
 }
 
-static bool contains(rota__locked *locked, const void *element)
+static bool contains(rota__locked *queue, const void *element)
 {
-    return find(deque_of(locked), element, ROTA__FRONT) != NULL;
+    return find(queue->self, element, ROTA__FRONT) != NULL;
 }
 
-static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
+static void filter(void *of, rota__predicate *which, void *ctx)
 {
-    deque *self = deque_of(locked);
-    rota__node *next;
+    deque *self = of;
 
-    for (rota__node *node = rota__node_first(&self->nodes, ROTA__FRONT); node != NULL;
-         node = next) {
-        next = rota__node_after(&self->nodes, node, ROTA__FRONT);
-        if (which(node->element, ctx))
-            drop(self, node);
-    }
+    rota__nodes_filter(&self->nodes, which, ctx, drop, self);
 }
 
-static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
+static void visit_all(rota__locked *queue, rota__queue_visit *visit, rota__end from)
 {
-    rota__locked *locked = rota__locked_of(queue);
+    deque *self = queue->self;
 
-    rota__mutex_lock(&locked->lock);
-    rota__nodes_visit(&deque_of(locked)->nodes, &locked->lock, visit, from);
-    rota__mutex_unlock(&locked->lock);
+    rota__nodes_visit(&self->nodes, &queue->lock, visit, from);
 }
 
-static void deque_free(rota__locked *locked)
-{
-    deque *self = deque_of(locked);
+/* -- Making and freeing --------------------------------------------------- */
 
-    while (take(locked, ROTA__FRONT) != NULL)
+static void deque_free(void *self)
+{
+    while (take_front(self) != NULL)
         continue;
-    rota__free(self, sizeof *self);
+    rota__free(self, sizeof(deque));
 }
 
-static const rota__queue_kind deque_kind = {ROTA__LOCKED_KIND, .visit = visit_all,
-                                            .is_deque = true};
-static const rota__container deque_container = {
-    .insert = insert,
-    .take = take,
-    .peek = peek,
-    .room = room,
-    .remove_element = remove_element,
+static const rota__queue_kind deque_kind = {ROTA__LOCKED_ENDS, ROTA__LOCKED_REST, .is_deque = true};
+
+static const rota__container_ops deque_ops = {
+    .base = {.insert = insert_back,
+             .take = take_front,
+             .peek = peek_front,
+             .filter = filter,
+             .room = room,
+             .free = deque_free},
+    .insert_front = insert_front,
+    .take_back = take_back,
+    .peek_back = peek_back,
+    .due = rota__due_now,
+    .due_at = rota__due_at_now,
+    .count_due = rota__count_all_due,
+    .remove = remove_element,
     .contains = contains,
-    .filter = filter,
-    .free = deque_free,
+    .visit = visit_all,
 };
 
 int rota_deque(size_t capacity, rota_queue **out)
 {
-    deque *self;
-
     if (capacity == 0 || out == NULL)
         return ROTA_EINVAL;
-    self = rota__alloc(sizeof *self);
+    deque *self = rota__alloc(sizeof *self);
     if (self == NULL)
         return ROTA_ENOMEM;
-    rota__locked_init(&self->locked, &deque_kind, &deque_container, capacity);
     rota__list_init(&self->nodes);
     self->count = 0;
     self->capacity = capacity;
-    *out = &self->locked.queue;
-    return ROTA_OK;
+    int status = rota__locked_new(&deque_kind, &deque_ops, self, out);
+    if (status != ROTA_OK)
+        rota__free(self, sizeof *self);
+    return status;
 }

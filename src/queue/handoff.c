@@ -1,182 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handoff.c - no element is ever in the queue: a producer meets a consumer.
+ * handoff.c - a locked queue over a container that is always empty: a producer and a consumer meet.
  *
- * The second of the two finds the first one queued and serves it. At most one of
- * the two wait queues has entries. The fair kind serves the oldest, the other
- * the newest. (Scherer, Lea and Scott, "Scalable synchronous queues", 2006,
- * describe both; here a lock is held for the few instructions that they meet.)
+ * The thread that comes second finds the other one in a wait queue and exchanges the element with it.
+ * At most one of the two wait queues has entries. The fair kind serves the oldest entry, the other
+ * kind the newest. (Both are described by Scherer, Lea and Scott, "Scalable synchronous queues",
+ * 2006; here a lock is held for the few instructions of the exchange.)
  */
-#include "queue/queue_internal.h"
-
-#include "base/alloc.h"
-
-typedef struct handoff {
-    rota_queue queue;
-    rota__mutex lock;
-    rota__waitq producers;
-    rota__waitq consumers;
-} handoff;
-
-static handoff *handoff_of(rota_queue *queue)
-{
-    return ROTA__CONTAINER(queue, handoff, queue);
-}
+#include "queue/locked.h"
 
 static int insert(rota_queue *queue, void *element, rota__end end)
 {
-    handoff *self = handoff_of(queue);
+    rota__locked *locked = rota__locked_of(queue);
 
     (void)end;
-    rota__mutex_lock(&self->lock);
-    rota__waitq_entry *consumer = rota__waitq_hand_off(&self->consumers);
+    rota__mutex_lock(&locked->lock);
+    rota__waitq_entry *consumer = rota__waitq_hand_off(&locked->consumers);
     if (consumer != NULL)
         consumer->element = element;
-    rota__mutex_unlock(&self->lock);
+    rota__mutex_unlock(&locked->lock);
     rota__waitq_wake(consumer);
     return consumer != NULL ? ROTA_OK : ROTA_EFULL;
 }
 
+static int take(rota_queue *queue, void **element, rota__end end, uint32_t epoch,
+                rota__waitq_entry *entry)
+{
+    rota__locked *locked = rota__locked_of(queue);
+    rota__waitq_entry *producer = NULL;
+
+    (void)end;
+    rota__mutex_lock(&locked->lock);
+    bool is_over = rota__epoch_is_over(queue, epoch);
+    if (!is_over)
+        producer = rota__waitq_hand_off(&locked->producers);
+    if (producer != NULL)
+        *element = producer->element;
+    if (producer != NULL && entry != NULL)
+        entry->has_element = true;
+    rota__mutex_unlock(&locked->lock);
+    rota__waitq_wake(producer);
+    if (is_over)
+        return ROTA_EAGAIN;
+    return producer != NULL ? ROTA_OK : ROTA_EEMPTY;
+}
+
 static size_t drain(rota_queue *queue, void **elements, size_t max)
 {
-    handoff *self = handoff_of(queue);
-    rota__waitq_entry *producer;
     size_t count = 0;
 
-    do {
-        rota__mutex_lock(&self->lock);
-        producer = rota__waitq_hand_off(&self->producers);
-        if (producer != NULL)
-            elements[count++] = producer->element;
-        rota__mutex_unlock(&self->lock);
-        rota__waitq_wake(producer);
-    } while (producer != NULL && count < max);
+    while (count < max
+           && take(queue, &elements[count], ROTA__FRONT, ROTA__ANY_EPOCH, NULL) == ROTA_OK)
+        count++;
     return count;
 }
 
-static int take(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry)
-{
-    (void)end;
-    (void)entry;
-    return drain(queue, element, 1) == 1 ? ROTA_OK : ROTA_EEMPTY;
-}
+/* -- The empty container: QUEUE-30 ---------------------------------------- */
 
-/* -- There is nothing to see: QUEUE-30 ------------------------------------ */
-
-static int peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx)
+static int refuse(void *self, void *element)
 {
-    (void)queue;
-    (void)end;
-    (void)show;
-    (void)ctx;
-    return ROTA_EEMPTY;
-}
-
-static bool remove_element(rota_queue *queue, const void *element, rota__end from)
-{
-    (void)queue;
+    (void)self;
     (void)element;
-    (void)from;
-    return false;
+    return ROTA_EFULL;
 }
 
-static bool contains(rota_queue *queue, const void *element)
+static void *find_nothing(void *self)
 {
-    return remove_element(queue, element, ROTA__FRONT);
+    (void)self;
+    return NULL;
 }
 
-static size_t remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
+static void filter_nothing(void *self, rota__predicate *which, void *ctx)
 {
-    (void)queue;
+    (void)self;
     (void)which;
     (void)ctx;
+}
+
+static size_t no_room(void *self)
+{
+    (void)self;
     return 0;
 }
 
-static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
+static const rota_queue_ops empty_container = {
+    .insert = refuse,
+    .take = find_nothing,
+    .peek = find_nothing,
+    .filter = filter_nothing,
+    .room = no_room,
+};
+
+/* -- Waiting: for an entry in the other wait queue ------------------------ */
+
+static rota_ns consumer_ready_at(const rota__waitq *waitq)
 {
-    (void)queue;
-    (void)visit;
-    (void)from;
+    const rota__locked *locked = waitq->owner;
+
+    return rota__waitq_queued(&locked->consumers) > 0 ? ROTA__READY : ROTA_FOREVER;
 }
 
-static size_t size(rota_queue *queue)
+static rota_ns producer_ready_at(const rota__waitq *waitq)
 {
-    (void)queue;
-    return 0;
+    const rota__locked *locked = waitq->owner;
+
+    return rota__waitq_queued(&locked->producers) > 0 ? ROTA__READY : ROTA_FOREVER;
 }
 
-static size_t waiting(rota_queue *queue)
-{
-    return rota__waitq_queued(&handoff_of(queue)->consumers);
-}
-
-/* -- Wait queues ---------------------------------------------------------- */
-
-static rota_ns consumer_when(const rota__waitq *waitq)
-{
-    const handoff *self = waitq->owner;
-
-    return rota__waitq_queued(&self->consumers) > 0 ? ROTA__READY : ROTA_FOREVER;
-}
-
-static rota_ns producer_when(const rota__waitq *waitq)
-{
-    const handoff *self = waitq->owner;
-
-    return rota__waitq_queued(&self->producers) > 0 ? ROTA__READY : ROTA_FOREVER;
-}
-
-/* Two threads that first spin for one another, and are queued later, would both lose time. */
-static const rota__waitq_ops for_producers = {consumer_when, NULL};
-static const rota__waitq_ops for_consumers = {producer_when, NULL};
-
-static void handoff_free(rota_queue *queue)
-{
-    handoff *self = handoff_of(queue);
-
-    rota__free(self, sizeof *self);
-}
-
-static bool remove_due(rota_queue *queue, const void *element, rota_ns *ready_at)
-{
-    (void)queue;
-    (void)element;
-    *ready_at = ROTA_FOREVER;
-    return false;
-}
+/* Two threads that spin for each other before they are queued would not meet. */
+static const rota__waitq_ops for_consumer = {consumer_ready_at, NULL};
+static const rota__waitq_ops for_producer = {producer_ready_at, NULL};
 
 static const rota__queue_kind handoff_kind = {
-    .insert = insert,
-    .take = take,
-    .peek = peek,
-    .drain = drain,
-    .remove = remove_element,
-    .remove_due = remove_due,
-    .remove_if = remove_if,
-    .contains = contains,
-    .visit = visit_all,
-    .size = size,
-    .room = size,
-    .waiting = waiting,
-    .free = handoff_free,
-};
+    .insert = insert, .take = take, .drain = drain, ROTA__LOCKED_REST};
 
 static int handoff_new(rota__waitq_order order, rota_queue **out)
 {
-    handoff *self;
-
     if (out == NULL)
         return ROTA_EINVAL;
-    self = rota__alloc(sizeof *self);
-    if (self == NULL)
-        return ROTA_ENOMEM;
-    self->queue = (rota_queue){
-        .kind = &handoff_kind, .producers = &self->producers, .consumers = &self->consumers};
-    self->lock = (rota__mutex){0};
-    rota__waitq_init(&self->producers, &for_producers, &self->lock, self, order);
-    rota__waitq_init(&self->consumers, &for_consumers, &self->lock, self, order);
-    *out = &self->queue;
+    int status = rota__locked_new_of(&handoff_kind, &empty_container, NULL, out);
+    if (status != ROTA_OK)
+        return status;
+    rota__locked *locked = rota__locked_of(*out);
+    rota__waitq_init(&locked->producers, &for_consumer, &locked->lock, locked, order);
+    rota__waitq_init(&locked->consumers, &for_producer, &locked->lock, locked, order);
     return ROTA_OK;
 }
 

@@ -46,9 +46,21 @@ rota__node *rota__node_first(const rota__list *nodes, rota__end end)
     return next_element(nodes, &nodes->head, end);
 }
 
-rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, rota__end from)
+rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, rota__end end)
 {
-    return next_element(nodes, &node->link, from);
+    return next_element(nodes, &node->link, end);
+}
+
+void rota__nodes_filter(rota__list *nodes, rota__predicate *which, void *ctx,
+                        void (*drop)(void *self, rota__node *node), void *self)
+{
+    rota__node *next;
+
+    for (rota__node *node = rota__node_first(nodes, ROTA__FRONT); node != NULL; node = next) {
+        next = rota__node_after(nodes, node, ROTA__FRONT);
+        if (which(node->element, ctx))
+            drop(self, node);
+    }
 }
 
 /* -- Visits --------------------------------------------------------------- */

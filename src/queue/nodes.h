@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nodes.h - elements in a list of nodes, which visitors walk in small groups.
+ * nodes.h - a list of nodes, one per element.
  *
- * A visitor keeps its place between two groups by a mark: a node without an
- * element, which everybody else passes over.
+ * A visit keeps its position while the lock is yielded by a marker: a node without an element, which
+ * all other functions skip.
  */
 #ifndef ROTA_QUEUE_NODES_H
 #define ROTA_QUEUE_NODES_H
@@ -12,17 +12,21 @@
 
 typedef struct rota__node {
     rota__link link;
-    void *element;       /* NULL: a mark */
+    void *element;       /* NULL: a marker */
     uint8_t slab_offset; /* of its block */
 } rota__node;
 
-/* NULL: no memory. A node of `size` bytes, of which these are the first. In no list. */
+/* Allocates `size` bytes that begin with a node, which is in no list. NULL: no memory. */
 void *rota__node_new(size_t size, void *element);
-void rota__node_free(rota__node *node, size_t size);
+void rota__node_free(rota__node *node, size_t size); /* removes it from its list */
 
-/* The node at that end which is not a mark, and the one after it from there. NULL: none. */
+/* The first node that is not a marker, and the next one after `node`, seen from `end`; or NULL. */
 rota__node *rota__node_first(const rota__list *nodes, rota__end end);
-rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, rota__end from);
+rota__node *rota__node_after(const rota__list *nodes, const rota__node *node, rota__end end);
+
+/* Asks `which` about all elements in order, and calls drop(self, node) for those that it chooses. */
+void rota__nodes_filter(rota__list *nodes, rota__predicate *which, void *ctx,
+                        void (*drop)(void *self, rota__node *node), void *self);
 
 /* Shows all elements. Called with the lock held, which is yielded between batches. */
 void rota__nodes_visit(rota__list *nodes, rota__mutex *lock, rota__queue_visit *visit,

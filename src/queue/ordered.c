@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ordered.c - the priority and the delay queue: a heap of nodes.
+ * ordered.c - the containers of priority and delay queues: a heap of nodes.
  *
- * Each node is in three structures: the heap, whose top is the next to go; a
- * list in the order of insertion, which visitors walk; and an index by element,
- * so that one of a million is removed by name in the time the heap takes.
+ * Each node is in three structures: the heap, whose top is taken next; a list in the order of
+ * insertion, for visits; and an index by element, so that an element is removed in logarithmic time.
  */
 #include "queue/index.h"
 #include "queue/nodes.h"
@@ -14,14 +13,13 @@
 #include "base/time.h"
 
 typedef struct ordered {
-    rota__locked locked;
     rota__heap heap;
     rota__list nodes;
     rota__index index;
-    uint64_t sequence; /* of the next to come */
+    uint64_t sequence; /* of the next insertion */
     rota_compare *compare;
     rota_due *due;
-    void *ctx;
+    void *ctx; /* of these two */
 } ordered;
 
 typedef struct entry {
@@ -29,11 +27,6 @@ typedef struct entry {
     rota__heap_item item;
     rota__index_item indexed;
 } entry;
-
-static ordered *ordered_of(rota__locked *locked)
-{
-    return ROTA__CONTAINER(locked, ordered, locked);
-}
 
 static void *element_of(const rota__heap_item *item)
 {
@@ -47,13 +40,23 @@ static int compare_elements(const rota__heap_item *a, const rota__heap_item *b, 
     return self->compare(element_of(a), element_of(b), self->ctx);
 }
 
-static int insert(rota__locked *locked, void *element, rota__end end)
-{
-    ordered *self = ordered_of(locked);
-    entry *added = rota__node_new(sizeof *added, element);
-    rota_ns time = self->due != NULL ? self->due(element, self->ctx) : 0;
+/* -- Inserting and taking ------------------------------------------------- */
 
-    (void)end;
+/* A priority queue orders by `compare`, not by time. */
+static rota_ns no_time(const void *element, void *ctx)
+{
+    (void)element;
+    (void)ctx;
+    return 0;
+}
+
+/* `due` is asked once, and without memory nothing is left behind: QUEUE-15, QUEUE-27. */
+static int insert(void *into, void *element)
+{
+    ordered *self = into;
+    entry *added = rota__node_new(sizeof *added, element);
+    rota_ns time = self->due(element, self->ctx);
+
     if (added == NULL)
         return ROTA_ENOMEM;
     rota__heap_item_init(&added->item);
@@ -67,186 +70,184 @@ static int insert(rota__locked *locked, void *element, rota__end end)
     return ROTA_OK;
 }
 
-static void drop(ordered *self, entry *gone)
+static void drop(void *from, rota__node *node)
 {
+    ordered *self = from;
+    entry *gone = ROTA__CONTAINER(node, entry, node);
+
     rota__heap_remove(&self->heap, &gone->item);
     rota__index_remove(&self->index, &gone->indexed);
-    rota__node_free(&gone->node, sizeof *gone);
+    rota__node_free(node, sizeof *gone);
 }
 
-static entry *first(ordered *self)
+static rota__node *first_node(const ordered *self)
 {
     const rota__heap_slot *top = rota__heap_top(&self->heap);
 
-    return top != NULL ? ROTA__CONTAINER(top->item, entry, item) : NULL;
+    return top != NULL ? &ROTA__CONTAINER(top->item, entry, item)->node : NULL;
 }
 
-static void *take(rota__locked *locked, rota__end end)
+static void *peek(void *self)
 {
-    ordered *self = ordered_of(locked);
-    entry *taken = first(self);
-    void *element;
+    const rota__node *first = first_node(self);
 
-    (void)end;
-    if (taken == NULL)
+    return first != NULL ? first->element : NULL;
+}
+
+static void *take(void *self)
+{
+    rota__node *first = first_node(self);
+
+    if (first == NULL)
         return NULL;
-    element = taken->node.element;
-    drop(self, taken);
+    void *element = first->element;
+    drop(self, first);
     return element;
 }
 
-static void *peek(rota__locked *locked, rota__end end)
-{
-    entry *next = first(ordered_of(locked));
+/* -- Single elements, and all of them ------------------------------------- */
 
-    (void)end;
-    return next != NULL ? next->node.element : NULL;
+static const rota__heap_slot *slot_of(const ordered *self, const entry *of)
+{
+    return rota__heap_find(&self->heap, &of->item);
 }
 
-static size_t room(rota__locked *locked)
-{
-    (void)locked;
-    return ROTA_UNBOUNDED;
-}
-
-/* -- By name -------------------------------------------------------------- */
-
-static uint64_t sequence_of(const ordered *self, const entry *of)
-{
-    return rota__heap_find(&self->heap, &of->item)->sequence;
-}
-
-/* Of those with the same element, the one that came first. */
-static entry *find(ordered *self, const void *element)
+/* Finds an element. If it is there several times, the one that was inserted first: QUEUE-15. */
+static entry *find(const ordered *self, const void *element)
 {
     entry *found = NULL;
 
     for (rota__index_item *item = rota__index_first(&self->index, element); item != NULL;
          item = rota__index_next(item)) {
         entry *other = ROTA__CONTAINER(item, entry, indexed);
-        if (found == NULL || sequence_of(self, other) < sequence_of(self, found))
+        if (found == NULL || slot_of(self, other)->sequence < slot_of(self, found)->sequence)
             found = other;
     }
     return found;
 }
 
-static bool remove_element(rota__locked *locked, const void *element, rota__end from)
+static bool remove_element(rota__locked *queue, const void *element, rota__end from)
 {
-    ordered *self = ordered_of(locked);
-    entry *found = find(self, element);
+    entry *found = find(queue->self, element);
 
     (void)from;
-    if (found == NULL)
-        return false;
-    drop(self, found);
-    return true;
+    if (found != NULL)
+        drop(queue->self, &found->node);
+    return found != NULL;
 }
 
-static bool contains(rota__locked *locked, const void *element)
+static bool contains(rota__locked *queue, const void *element)
 {
-    return rota__index_first(&ordered_of(locked)->index, element) != NULL;
+    const ordered *self = queue->self;
+
+    return rota__index_first(&self->index, element) != NULL;
 }
 
-static void filter(rota__locked *locked, rota__predicate *which, void *ctx)
+static void filter(void *of, rota__predicate *which, void *ctx)
 {
-    ordered *self = ordered_of(locked);
-    rota__node *next;
+    ordered *self = of;
 
-    for (rota__node *node = rota__node_first(&self->nodes, ROTA__FRONT); node != NULL;
-         node = next) {
-        next = rota__node_after(&self->nodes, node, ROTA__FRONT);
-        if (which(node->element, ctx))
-            drop(self, ROTA__CONTAINER(node, entry, node));
-    }
+    rota__nodes_filter(&self->nodes, which, ctx, drop, self);
 }
 
-static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
+static void visit_all(rota__locked *queue, rota__queue_visit *visit, rota__end from)
 {
-    rota__locked *locked = rota__locked_of(queue);
+    ordered *self = queue->self;
 
-    rota__mutex_lock(&locked->lock);
-    rota__nodes_visit(&ordered_of(locked)->nodes, &locked->lock, visit, from);
-    rota__mutex_unlock(&locked->lock);
+    rota__nodes_visit(&self->nodes, &queue->lock, visit, from);
 }
 
-/* -- Time ----------------------------------------------------------------- */
+/* -- Due times ------------------------------------------------------------ */
 
-static rota_ns due(rota__locked *locked)
+static rota_ns due(void *of)
 {
-    const rota__heap_slot *top = rota__heap_top(&ordered_of(locked)->heap);
+    const ordered *self = of;
+    const rota__heap_slot *top = rota__heap_top(&self->heap);
 
     return top != NULL ? top->time : ROTA_FOREVER;
 }
 
-static rota_ns due_at(rota__locked *locked, const void *element)
+static rota_ns due_at(void *of, const void *element)
 {
-    ordered *self = ordered_of(locked);
-    entry *found = find(self, element);
+    const ordered *self = of;
+    const entry *found = find(self, element);
 
-    return found != NULL ? rota__heap_find(&self->heap, &found->item)->time : ROTA_FOREVER;
+    return found != NULL ? slot_of(self, found)->time : ROTA_FOREVER;
 }
 
-static size_t count_due(rota__locked *locked, size_t most)
+static size_t count_due(void *of, size_t most)
 {
-    return rota__heap_count_until(&ordered_of(locked)->heap, rota__now(), most);
+    const ordered *self = of;
+
+    return rota__heap_count_until(&self->heap, rota__now(), most);
 }
 
-/* -- Beginning and end ---------------------------------------------------- */
+/* -- Making and freeing --------------------------------------------------- */
 
-static void ordered_free(rota__locked *locked)
+static void ordered_free(void *of)
 {
-    ordered *self = ordered_of(locked);
+    ordered *self = of;
 
-    while (take(locked, ROTA__FRONT) != NULL)
+    while (take(self) != NULL)
         continue;
     rota__heap_free(&self->heap);
     rota__index_free(&self->index);
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind ordered_kind = {ROTA__LOCKED_KIND, .visit = visit_all};
+#define ORDERED_OPS                                                                         \
+    .base = {.insert = insert,                                                              \
+             .take = take,                                                                  \
+             .peek = peek,                                                                  \
+             .filter = filter,                                                              \
+             .room = rota__unbounded_room,                                                  \
+             .free = ordered_free},                                                         \
+    .insert_front = insert, .take_back = take, .peek_back = peek, .remove = remove_element, \
+    .contains = contains, .visit = visit_all
 
-#define ORDERED_CONTAINER                                                                         \
-    .insert = insert, .take = take, .peek = peek, .room = room, .remove_element = remove_element, \
-    .contains = contains, .filter = filter, .free = ordered_free
+static const rota__container_ops priority_ops = {
+    ORDERED_OPS,
+    .due = rota__due_now,
+    .due_at = rota__due_at_now,
+    .count_due = rota__count_all_due,
+};
+static const rota__container_ops delay_ops = {
+    ORDERED_OPS,
+    .due = due,
+    .due_at = due_at,
+    .count_due = count_due,
+};
 
-static const rota__container priority_container = {ORDERED_CONTAINER};
-static const rota__container delay_container = {ORDERED_CONTAINER, .due = due,
-                                                .count_due = count_due, .due_at = due_at};
-
-static int ordered_new(const rota__container *container, rota_compare *compare, rota_due *when,
+static int ordered_new(const rota__container_ops *ops, rota_compare *compare, rota_due *due_when,
                        void *ctx, rota_queue **out)
 {
     ordered *self = rota__alloc(sizeof *self);
 
     if (self == NULL)
         return ROTA_ENOMEM;
-    rota__locked_init(&self->locked, &ordered_kind, container, ROTA_UNBOUNDED);
-    self->heap = (rota__heap){0};
+    *self = (ordered){.compare = compare, .due = due_when, .ctx = ctx};
     if (compare != NULL) {
         self->heap.order = compare_elements;
         self->heap.ctx = self;
     }
     rota__list_init(&self->nodes);
     rota__index_init(&self->index);
-    self->sequence = 0;
-    self->compare = compare;
-    self->due = when;
-    self->ctx = ctx;
-    *out = &self->locked.queue;
-    return ROTA_OK;
+    int status = rota__locked_new(&rota__locked_kind, ops, self, out);
+    if (status != ROTA_OK)
+        ordered_free(self);
+    return status;
 }
 
 int rota_priority_queue(rota_compare *compare, void *ctx, rota_queue **out)
 {
     if (compare == NULL || out == NULL)
         return ROTA_EINVAL;
-    return ordered_new(&priority_container, compare, NULL, ctx, out);
+    return ordered_new(&priority_ops, compare, no_time, ctx, out);
 }
 
 int rota_delay_queue(rota_due *due_when, void *ctx, rota_queue **out)
 {
     if (due_when == NULL || out == NULL)
         return ROTA_EINVAL;
-    return ordered_new(&delay_container, NULL, due_when, ctx, out);
+    return ordered_new(&delay_ops, NULL, due_when, ctx, out);
 }

@@ -7,16 +7,13 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/*
- * Looking locks the queue, and a visitor leaves its mark in it, so these work
- * on what is const for the caller alone.
- */
-static rota_queue *same(const rota_queue *queue)
+/* Reading locks the queue, and a visit leaves markers in it, so it is const for the caller only. */
+static rota_queue *mutable(const rota_queue *queue)
 {
     return (rota_queue *)(uintptr_t)queue;
 }
 
-/* -- Waiting: a try, and when that fails a wait and another --------------- */
+/* -- Waiting: a try, and while it fails a wait and another try ------------ */
 
 static ROTA__NOINLINE int insert_waiting(rota_queue *queue, void *element, rota__end end,
                                          rota_ns deadline, uint32_t epoch)
@@ -42,19 +39,20 @@ static ROTA__NOINLINE int insert_waiting(rota_queue *queue, void *element, rota_
     return status;
 }
 
-static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota__end end,
-                                         rota_ns deadline)
+static ROTA__NOINLINE int take_waiting(rota_queue *queue, void **element, rota__end end,
+                                       rota_ns deadline, uint32_t epoch)
 {
     rota__waitq *waitq = queue->consumers; /* as above */
     rota__waitq_entry entry;
     int status;
 
     if (rota__waitq_spin(waitq)) {
-        status = queue->kind->take(queue, element, end, NULL);
+        status = queue->kind->take(queue, element, end, epoch, NULL);
         if (status != ROTA_EEMPTY)
             return status;
     }
     rota__waitq_entry_init(&entry, NULL);
+    entry.epoch = epoch;
     do {
         status = rota__waitq_wait(waitq, &entry, deadline);
         if (status != ROTA_OK)
@@ -63,7 +61,7 @@ static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota
             *element = entry.element;
             return ROTA_OK;
         }
-        status = queue->kind->take(queue, element, end, &entry);
+        status = queue->kind->take(queue, element, end, epoch, &entry);
     } while (status == ROTA_EEMPTY);
     rota__waitq_done(ROTA__BUG(waitq.W5a, waitq, queue->consumers), &entry);
     return status;
@@ -71,71 +69,36 @@ static ROTA__NOINLINE int remove_waiting(rota_queue *queue, void **element, rota
 
 /* -- Both ends ------------------------------------------------------------ */
 
-static int insert(rota_queue *queue, void *element, rota__end end, rota_ns timeout)
-{
-    int status = queue->kind->insert(queue, element, end);
+static const rota_ns forever = ROTA_FOREVER;
 
-    if (ROTA__LIKELY(status != ROTA_EFULL))
-        return status;
-    return insert_waiting(queue, element, end, rota__deadline(timeout), ROTA__ANY_EPOCH);
-}
-
-static int take(rota_queue *queue, void **element, rota__end end, rota_ns timeout)
-{
-    int status = queue->kind->take(queue, element, end, NULL);
-
-    if (ROTA__LIKELY(status != ROTA_EEMPTY))
-        return status;
-    return remove_waiting(queue, element, end, rota__deadline(timeout));
-}
-
-static int check_deque(const rota_queue *queue, const void *argument)
+static inline int check(const rota_queue *queue, const void *argument, bool needs_deque)
 {
     if (queue == NULL || argument == NULL)
         return ROTA_EINVAL;
-    return queue->kind->is_deque ? ROTA_OK : ROTA_ENOTSUP;
+    return !needs_deque || queue->kind->is_deque ? ROTA_OK : ROTA_ENOTSUP;
 }
 
-int rota_queue_put(rota_queue *queue, void *element)
+/* `timeout` is NULL if the call does not wait. */
+static inline int insert(rota_queue *queue, void *element, rota__end end, const rota_ns *timeout)
 {
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return insert(queue, element, ROTA__BACK, ROTA_FOREVER);
+    int status = check(queue, element, end == ROTA__FRONT);
+
+    if (status == ROTA_OK)
+        status = queue->kind->insert(queue, element, end);
+    if (ROTA__LIKELY(status != ROTA_EFULL || timeout == NULL))
+        return status;
+    return insert_waiting(queue, element, end, rota__deadline(*timeout), ROTA__ANY_EPOCH);
 }
 
-int rota_queue_offer(rota_queue *queue, void *element)
+static inline int take(rota_queue *queue, void **element, rota__end end, const rota_ns *timeout)
 {
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return queue->kind->insert(queue, element, ROTA__BACK);
-}
+    int status = check(queue, element, end == ROTA__BACK);
 
-int rota_queue_offer_timed(rota_queue *queue, void *element, rota_ns timeout)
-{
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return insert(queue, element, ROTA__BACK, timeout);
-}
-
-int rota_queue_take(rota_queue *queue, void **element)
-{
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return take(queue, element, ROTA__FRONT, ROTA_FOREVER);
-}
-
-int rota_queue_poll(rota_queue *queue, void **element)
-{
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return queue->kind->take(queue, element, ROTA__FRONT, NULL);
-}
-
-int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element)
-{
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return take(queue, element, ROTA__FRONT, timeout);
+    if (status == ROTA_OK)
+        status = queue->kind->take(queue, element, end, ROTA__ANY_EPOCH, NULL);
+    if (ROTA__LIKELY(status != ROTA_EEMPTY || timeout == NULL))
+        return status;
+    return take_waiting(queue, element, end, rota__deadline(*timeout), ROTA__ANY_EPOCH);
 }
 
 static void note(void *element, void *noted)
@@ -143,74 +106,107 @@ static void note(void *element, void *noted)
     *(void **)noted = element;
 }
 
+static int peek(rota_queue *queue, void **element, rota__end end)
+{
+    int status = check(queue, element, end == ROTA__BACK);
+
+    return status == ROTA_OK ? queue->kind->peek(queue, end, note, element) : status;
+}
+
+int rota_queue_put(rota_queue *queue, void *element)
+{
+    return insert(queue, element, ROTA__BACK, &forever);
+}
+
+int rota_queue_offer(rota_queue *queue, void *element)
+{
+    return insert(queue, element, ROTA__BACK, NULL);
+}
+
+int rota_queue_offer_timed(rota_queue *queue, void *element, rota_ns timeout)
+{
+    return insert(queue, element, ROTA__BACK, &timeout);
+}
+
+int rota_queue_take(rota_queue *queue, void **element)
+{
+    return take(queue, element, ROTA__FRONT, &forever);
+}
+
+int rota_queue_poll(rota_queue *queue, void **element)
+{
+    return take(queue, element, ROTA__FRONT, NULL);
+}
+
+int rota_queue_poll_timed(rota_queue *queue, rota_ns timeout, void **element)
+{
+    return take(queue, element, ROTA__FRONT, &timeout);
+}
+
 int rota_queue_peek(rota_queue *queue, void **element)
 {
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return queue->kind->peek(queue, ROTA__FRONT, note, element);
+    return peek(queue, element, ROTA__FRONT);
 }
 
 int rota_deque_put_front(rota_queue *queue, void *element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? insert(queue, element, ROTA__FRONT, ROTA_FOREVER) : status;
+    return insert(queue, element, ROTA__FRONT, &forever);
 }
 
 int rota_deque_offer_front(rota_queue *queue, void *element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? queue->kind->insert(queue, element, ROTA__FRONT) : status;
+    return insert(queue, element, ROTA__FRONT, NULL);
 }
 
 int rota_deque_offer_front_timed(rota_queue *queue, void *element, rota_ns timeout)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? insert(queue, element, ROTA__FRONT, timeout) : status;
+    return insert(queue, element, ROTA__FRONT, &timeout);
 }
 
 int rota_deque_take_back(rota_queue *queue, void **element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? take(queue, element, ROTA__BACK, ROTA_FOREVER) : status;
+    return take(queue, element, ROTA__BACK, &forever);
 }
 
 int rota_deque_poll_back(rota_queue *queue, void **element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? queue->kind->take(queue, element, ROTA__BACK, NULL) : status;
+    return take(queue, element, ROTA__BACK, NULL);
 }
 
 int rota_deque_poll_back_timed(rota_queue *queue, rota_ns timeout, void **element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? take(queue, element, ROTA__BACK, timeout) : status;
+    return take(queue, element, ROTA__BACK, &timeout);
 }
 
 int rota_deque_peek_back(rota_queue *queue, void **element)
 {
-    int status = check_deque(queue, element);
-
-    return status == ROTA_OK ? queue->kind->peek(queue, ROTA__BACK, note, element) : status;
+    return peek(queue, element, ROTA__BACK);
 }
 
 /* -- Transfers ------------------------------------------------------------ */
 
-static int check_transfer(const rota_queue *queue, const void *element)
+int rota__no_transfer(rota_queue *queue, void *element, rota_ns deadline)
 {
-    if (queue == NULL || element == NULL)
-        return ROTA_EINVAL;
-    return queue->kind->transfer != NULL ? ROTA_OK : ROTA_ENOTSUP;
+    (void)deadline;
+    return rota__no_try_transfer(queue, element);
+}
+
+int rota__no_try_transfer(rota_queue *queue, void *element)
+{
+    (void)queue;
+    (void)element;
+    return ROTA_ENOTSUP;
+}
+
+bool rota__has_no_transfers(rota_queue *queue)
+{
+    (void)queue;
+    return false;
 }
 
 int rota_queue_try_transfer(rota_queue *queue, void *element)
 {
-    int status = check_transfer(queue, element);
+    int status = check(queue, element, false);
 
     return status == ROTA_OK ? queue->kind->try_transfer(queue, element) : status;
 }
@@ -224,20 +220,18 @@ int rota_queue_transfer(rota_queue *queue, void *element, rota_ns timeout)
     return queue->kind->transfer(queue, element, rota__deadline(timeout));
 }
 
-/* -- Elements by name, and all of them ------------------------------------ */
+/* -- Single elements, and all of them ------------------------------------- */
 
 bool rota_queue_remove(rota_queue *queue, const void *element)
 {
-    if (queue == NULL || element == NULL)
-        return false;
-    return queue->kind->remove(queue, element, ROTA__FRONT);
+    return check(queue, element, false) == ROTA_OK
+           && queue->kind->remove(queue, element, ROTA__FRONT);
 }
 
 bool rota_deque_remove_last(rota_queue *queue, const void *element)
 {
-    if (check_deque(queue, element) != ROTA_OK)
-        return false;
-    return queue->kind->remove(queue, element, ROTA__BACK);
+    return check(queue, element, true) == ROTA_OK
+           && queue->kind->remove(queue, element, ROTA__BACK);
 }
 
 size_t rota_queue_drain(rota_queue *queue, void **elements, size_t max)
@@ -275,7 +269,7 @@ size_t rota_queue_remove_if(rota_queue *queue, bool (*which)(void *element, void
 
 bool rota_queue_contains(const rota_queue *queue, const void *element)
 {
-    return queue != NULL && element != NULL && queue->kind->contains(same(queue), element);
+    return queue != NULL && element != NULL && queue->kind->contains(mutable(queue), element);
 }
 
 typedef struct visit_call {
@@ -306,7 +300,7 @@ size_t rota_queue_each(const rota_queue *queue, void (*visit)(void *element, voi
 {
     if (queue == NULL || visit == NULL)
         return 0;
-    return visit_all(same(queue), visit, ctx, ROTA__FRONT);
+    return visit_all(mutable(queue), visit, ctx, ROTA__FRONT);
 }
 
 size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element, void *ctx),
@@ -314,24 +308,24 @@ size_t rota_deque_each_back(const rota_queue *queue, void (*visit)(void *element
 {
     if (queue == NULL || visit == NULL || !queue->kind->is_deque)
         return 0;
-    return visit_all(same(queue), visit, ctx, ROTA__BACK);
+    return visit_all(mutable(queue), visit, ctx, ROTA__BACK);
 }
 
 /* -- Counts --------------------------------------------------------------- */
 
 size_t rota_queue_size(const rota_queue *queue)
 {
-    return queue != NULL ? queue->kind->size(same(queue)) : 0;
+    return queue != NULL ? queue->kind->size(mutable(queue)) : 0;
 }
 
 size_t rota_queue_room(const rota_queue *queue)
 {
-    return queue != NULL ? queue->kind->room(same(queue)) : 0;
+    return queue != NULL ? queue->kind->room(mutable(queue)) : 0;
 }
 
 size_t rota_queue_waiting(const rota_queue *queue)
 {
-    return queue != NULL ? queue->kind->waiting(same(queue)) : 0;
+    return queue != NULL ? queue->kind->waiting(mutable(queue)) : 0;
 }
 
 /* -- For pools ------------------------------------------------------------ */
@@ -372,6 +366,11 @@ void rota__queue_abort_producers(rota_queue *queue)
     rota__waitq_abort_all_and_unlock(queue->producers);
 }
 
+int rota__queue_take_waiting(rota_queue *queue, uint32_t epoch, rota_ns deadline, void **element)
+{
+    return take_waiting(queue, element, ROTA__FRONT, deadline, epoch);
+}
+
 /* -- The end -------------------------------------------------------------- */
 
 static bool is_waited_on(rota__waitq *waitq)
@@ -388,7 +387,7 @@ int rota_queue_free(rota_queue *queue)
         return ROTA_EINVAL;
     if (is_waited_on(queue->producers) || is_waited_on(queue->consumers))
         return ROTA_EBUSY;
-    if (queue->kind->is_busy != NULL && queue->kind->is_busy(queue))
+    if (queue->kind->has_transfers(queue))
         return ROTA_EBUSY;
     queue->kind->free(queue);
     return ROTA_OK;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue_internal.h - what every kind of queue consists of.
+ * queue_internal.h - a queue, the operations of its kind, and the calls for pools.
  *
- *   queue.c    the calls: arguments, waiting in a loop around one try
- *   visit.c    elements that are shown to a function of the user's
- *   fifo.c     two locks, one for each end: array, linked and transfer queue
- *   locked.c   one lock around a container: deque.c, ordered.c (priority and
- *              delay queue), custom.c
- *   handoff.c  no container at all
+ *   queue.c      the calls of rota/queue.h: they check arguments, try, and wait
+ *   visit.c      shows elements to a function of the user's
+ *   fifo.h, .c   two locks, one for each end: array, linked and transfer queue
+ *   locked.c     one lock around a container: deque.c, ordered.c (priority and delay queue),
+ *                handoff.c (an empty container), and a user's container
  */
 #ifndef ROTA_QUEUE_INTERNAL_H
 #define ROTA_QUEUE_INTERNAL_H
@@ -31,8 +30,8 @@ typedef void rota__visitor(void *element, void *ctx);
 /* -- Element ops ---------------------------------------------------------- */
 
 /*
- * What the queue of a pool asks about its tasks, so that no function of the user's sees a task that
- * has ended. Called with a lock of the queue held, except visit_done.
+ * A pool's queue asks these functions about its tasks, so that no function of the user's sees a task
+ * that has ended. They are called with a lock of the queue held, except visit_done.
  */
 typedef struct rota__element_ops {
     /* Before an insertion into a queue with one lock. Any status but ROTA_OK refuses the element. */
@@ -84,18 +83,23 @@ void rota__queue_visit_finish(rota__queue_visit *visit);
 
 /* -- Kinds ---------------------------------------------------------------- */
 
-/* Arguments have been checked. Only a deque is asked for its other end. None of these waits. */
+/*
+ * The operations of one kind of queue. Only `transfer` waits. Arguments have been
+ * checked. Only a deque is asked for its other end.
+ */
 typedef struct rota__queue_kind {
     int (*insert)(rota_queue *queue, void *element, rota__end end); /* ROTA_EFULL, ROTA_ENOMEM */
-    /* ROTA_EEMPTY. `entry` is who takes it, after a wait, or NULL. */
-    int (*take)(rota_queue *queue, void **element, rota__end end, rota__waitq_entry *entry);
-    /* Shows the first, which is in the queue meanwhile. ROTA_EEMPTY */
-    int (*peek)(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx);
+
+    /* ROTA_EEMPTY, or ROTA_EAGAIN if the consumers' epoch is over (waitq.W6). `entry` is the entry of
+       a consumer that has waited, or NULL. */
+    int (*take)(rota_queue *queue, void **element, rota__end end, uint32_t epoch,
+                rota__waitq_entry *entry);
     size_t (*drain)(rota_queue *queue, void **elements, size_t max);
+    int (*peek)(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx); /* ROTA_EEMPTY */
 
     bool (*remove)(rota_queue *queue, const void *element, rota__end from);
-    /* Removes an element that is due. False: *ready_at is the time at which the element will be due, or
-       ROTA_FOREVER if the queue does not hold it. */
+    /* Removes the element if it is due. If it is not, sets *ready_at to the time when it will be, or to
+       ROTA_FOREVER if it is not in the queue. */
     bool (*remove_due)(rota_queue *queue, const void *element, rota_ns *ready_at);
     size_t (*remove_if)(rota_queue *queue, rota__predicate *which, void *ctx);
     bool (*contains)(rota_queue *queue, const void *element);
@@ -103,31 +107,48 @@ typedef struct rota__queue_kind {
 
     size_t (*size)(rota_queue *queue);
     size_t (*room)(rota_queue *queue);
-    size_t (*waiting)(rota_queue *queue); /* consumers whom nothing in it serves */
+    size_t (*waiting)(rota_queue *queue); /* consumers for which there is no element */
+    void (*abort_consumers)(rota_queue *queue);
 
-    int (*transfer)(rota_queue *queue, void *element, rota_ns deadline); /* NULL: cannot */
+    int (*transfer)(rota_queue *queue, void *element, rota_ns deadline);
     int (*try_transfer)(rota_queue *queue, void *element);
+    bool (*has_transfers)(rota_queue *queue); /* producers wait for their consumers */
     bool is_deque;
 
-    bool (*is_busy)(rota_queue *queue); /* beside its wait queues; NULL: never */
     void (*free)(rota_queue *queue);
 } rota__queue_kind;
 
+/* The members of a kind without transfers, which return ROTA_ENOTSUP. */
+#define ROTA__NO_TRANSFERS                                                \
+    .transfer = rota__no_transfer, .try_transfer = rota__no_try_transfer, \
+    .has_transfers = rota__has_no_transfers
+
+int rota__no_transfer(rota_queue *queue, void *element, rota_ns deadline);
+int rota__no_try_transfer(rota_queue *queue, void *element);
+bool rota__has_no_transfers(rota_queue *queue);
+
 struct rota_queue {
     const rota__queue_kind *kind;
-    rota__waitq *producers;               /* wait for room */
-    rota__waitq *consumers;               /* wait for an element; every insertion holds its lock */
-    const rota__element_ops *element_ops; /* or NULL: no pool owns the queue */
-    void *element_ctx;                    /* for may_enter */
+    rota__waitq *producers; /* wait for room */
+    rota__waitq *consumers; /* wait for an element; insertions hold its lock */
+    const rota__atomic(uint32_t) * consumer_epoch; /* under the lock of `take`: waitq.W6 */
+    const rota__element_ops *element_ops;          /* or NULL: no pool owns the queue */
+    void *element_ctx;                             /* for may_enter */
 };
 
-/*
- * For a pool. Exact: what was inserted before is seen, and who inserts later
- * sees what the caller did before this.
- */
+/* Called by `take`, with its lock held. */
+static inline bool rota__epoch_is_over(const rota_queue *queue, uint32_t epoch)
+{
+    return epoch != ROTA__ANY_EPOCH && epoch != rota__load_relaxed(queue->consumer_epoch);
+}
+
+/* -- For pools; see also rota__queue_insert and rota__queue_take in fifo.h -- */
+
+/* Is it empty? Exact: the answer accounts for every insertion before the call, and a thread that
+   inserts later sees everything that the caller did before. */
 bool rota__queue_is_empty(rota_queue *queue);
 
-/* How long until its first element may be taken; ROTA_FOREVER: nobody knows. */
+/* Returns how long it takes until the first element is due; ROTA_FOREVER: there is none. */
 rota_ns rota__queue_ready_in(rota_queue *queue);
 
 /*
@@ -138,5 +159,22 @@ rota_ns rota__queue_ready_in(rota_queue *queue);
 uint32_t rota__queue_producer_epoch(const rota_queue *queue);
 int rota__queue_insert_in_epoch(rota_queue *queue, void *element, uint32_t epoch, rota_ns timeout);
 void rota__queue_abort_producers(rota_queue *queue);
+
+/*
+ * A worker waits for a task, or for a change of its pool, in the same way: it reads the epoch, looks
+ * at the pool, and takes in that epoch. ROTA_EAGAIN if consumers were aborted since it read the epoch.
+ */
+static inline uint32_t rota__queue_consumer_epoch(const rota_queue *queue)
+{
+    return rota__load_acquire(queue->consumer_epoch); /* pairs with kind->abort_consumers */
+}
+
+int rota__queue_take_waiting(rota_queue *queue, uint32_t epoch, rota_ns deadline, void **element);
+
+/* Begins a new epoch: waiting consumers return, and no consumer takes an element in the old one. */
+static inline void rota__queue_abort_consumers(rota_queue *queue)
+{
+    queue->kind->abort_consumers(queue);
+}
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * transfer.c - a producer that waits until its element has been taken.
  *
- * The element is in the queue like any other. Its producer is in a list, by the
- * element's number: whoever takes that number wakes the producer. The list grows
- * under the back lock and shrinks under the front lock, so it has its own lock;
- * who holds both of the others (fifo.Q3) has it to itself.
+ * The element is in the queue like any other. Its producer is in a list that is ordered by the
+ * numbers of elements: the thread that takes the element wakes the producer. The list grows under
+ * the back lock and shrinks under the front lock, so it has a lock of its own. A thread that holds
+ * both locks of the queue (fifo.Q3) needs no third one.
  *
  *   transfer.T1  A transfer ends once: a consumer takes its element and wakes the producer, or the
  *                producer takes the element out again. A producer that comes too late for that
@@ -25,15 +25,16 @@ static void add(rota__fifo *fifo, transfer *mine)
 {
     rota__link_init(&mine->link);
     rota__mutex_lock(&fifo->transfers_lock);
-    rota__list_append(&fifo->transferring, &mine->link);
-    rota__add_relaxed(&fifo->transfers, 1); /* before the element is published: see shift */
+    rota__list_append(&fifo->transfers, &mine->link);
+    rota__add_relaxed(&fifo->transfer_count,
+                      1); /* before the element is published: see pop_locked */
     rota__mutex_unlock(&fifo->transfers_lock);
 }
 
 static void drop(rota__fifo *fifo, transfer *gone)
 {
     rota__list_remove(&gone->link);
-    rota__sub_release(&fifo->transfers, 1); /* pairs with rota__fifo_is_busy */
+    rota__sub_release(&fifo->transfer_count, 1); /* pairs with rota__fifo_has_transfers */
 }
 
 static void take_back(rota__fifo *fifo, transfer *mine)
@@ -45,9 +46,9 @@ static void take_back(rota__fifo *fifo, transfer *mine)
 
 static transfer *find(rota__fifo *fifo, uint64_t number)
 {
-    rota__link *link = fifo->transferring.head.next;
+    rota__link *link = fifo->transfers.head.next;
 
-    for (; link != &fifo->transferring.head; link = link->next) {
+    for (; link != &fifo->transfers.head; link = link->next) {
         transfer *found = ROTA__CONTAINER(link, transfer, link);
         if (found->number >= number)
             return found->number == number ? found : NULL;
@@ -91,7 +92,7 @@ static bool withdraw(rota__waiter *waiter, int why)
     bool is_listed = rota__link_is_in_list(&mine->link);
     if (is_listed) { /* transfer.T1 */
         drop(fifo, mine);
-        rota__fifo_sift(fifo, is_number, &mine->number);
+        rota__fifo_filter(fifo, is_number, &mine->number);
     }
     rota__fifo_unlock_both(fifo);
     return is_listed;
@@ -107,7 +108,7 @@ int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
     if (status != ROTA_OK)
         return status;
     rota__mutex_lock(&fifo->back.lock);
-    mine.number = fifo->back.passed;
+    mine.number = fifo->back.count;
     add(fifo, &mine);
     status = rota__fifo_append(fifo, element, &next);
     bool is_inside = status == ROTA_OK && next == NULL; /* neither refused nor handed over */
@@ -134,9 +135,9 @@ int rota__fifo_try_transfer(rota_queue *queue, void *element)
     return entry != NULL ? ROTA_OK : ROTA_EFULL;
 }
 
-bool rota__fifo_is_busy(rota_queue *queue)
+bool rota__fifo_has_transfers(rota_queue *queue)
 {
     rota__fifo *fifo = rota__fifo_of(queue);
 
-    return rota__load_acquire(&fifo->transfers) != 0; /* pairs with drop */
+    return rota__load_acquire(&fifo->transfer_count) != 0; /* pairs with drop */
 }

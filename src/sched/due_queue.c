@@ -13,17 +13,11 @@
 #include "queue/locked.h"
 
 typedef struct due_queue {
-    rota__locked locked;
     rota__heap heap;
     uint64_t sequence; /* of the next task that is inserted */
     rota__admits *admits;
     void *ctx;
 } due_queue;
-
-static due_queue *due_queue_of(rota__locked *locked)
-{
-    return ROTA__CONTAINER(locked, due_queue, locked);
-}
 
 static rota_task *task_of(const rota__heap_item *item)
 {
@@ -61,13 +55,12 @@ static int insert_new(due_queue *self, rota_task *task)
     return ROTA_OK;
 }
 
-static int insert(rota__locked *locked, void *element, rota__end end)
+static int insert(void *into, void *element)
 {
-    due_queue *self = due_queue_of(locked);
+    due_queue *self = into;
     rota_task *task = element;
     int status = ROTA__BUG(sched.D1c, self->admits(self->ctx, task), ROTA_OK);
 
-    (void)end;
     if (status != ROTA_OK)
         return status;
     if (rota__heap_find(&self->heap, &task->place) != NULL)
@@ -85,13 +78,12 @@ static void take_out(due_queue *self, rota_task *task)
     rota__heap_remove(&self->heap, &task->place);
 }
 
-static void *take(rota__locked *locked, rota__end end)
+static void *take(void *from)
 {
-    due_queue *self = due_queue_of(locked);
+    due_queue *self = from;
     const rota__heap_slot *top = rota__heap_top(&self->heap);
     rota_task *task;
 
-    (void)end;
     ROTA__ASSERT(top != NULL); /* because a task is due */
     task = task_of(top->item);
     take_out(self, task);
@@ -103,47 +95,41 @@ void rota__due_queue_unreserve(rota_queue *queue)
     rota__locked *locked = rota__locked_of(queue);
 
     rota__mutex_lock(&locked->lock);
-    due_queue_of(locked)->heap.reserved--;
+    ((due_queue *)locked->self)->heap.reserved--;
     rota__mutex_unlock(&locked->lock);
 }
 
-static void *peek(rota__locked *locked, rota__end end)
+static void *peek(void *of)
 {
-    const rota__heap_slot *top = rota__heap_top(&due_queue_of(locked)->heap);
+    const due_queue *self = of;
+    const rota__heap_slot *top = rota__heap_top(&self->heap);
 
-    (void)end;
     return top != NULL ? task_of(top->item) : NULL;
-}
-
-static size_t room(rota__locked *locked)
-{
-    (void)locked;
-    return ROTA_UNBOUNDED;
 }
 
 /* -- One task, and all tasks --------------------------------------------- */
 
-static const rota__heap_slot *find(rota__locked *locked, const void *element)
+static const rota__heap_slot *find(const due_queue *self, const void *element)
 {
     const rota_task *task = element;
 
-    return rota__heap_find(&due_queue_of(locked)->heap, &task->place);
+    return rota__heap_find(&self->heap, &task->place);
 }
 
-static bool remove_element(rota__locked *locked, const void *element, rota__end from)
+static bool remove_element(rota__locked *queue, const void *element, rota__end from)
 {
-    const rota__heap_slot *slot = find(locked, element);
+    const rota__heap_slot *slot = find(queue->self, element);
 
     (void)from;
     if (slot == NULL)
         return false;
-    take_out(due_queue_of(locked), task_of(slot->item));
+    take_out(queue->self, task_of(slot->item));
     return true;
 }
 
-static bool contains(rota__locked *locked, const void *element)
+static bool contains(rota__locked *queue, const void *element)
 {
-    return find(locked, element) != NULL;
+    return find(queue->self, element) != NULL;
 }
 
 typedef struct choice {
@@ -163,73 +149,75 @@ static bool choose(rota__heap_item *item, void *ctx)
     return true;
 }
 
-static void filter(rota__locked *locked, rota__predicate *drop, void *ctx)
+static void filter(void *of, rota__predicate *drop, void *ctx)
 {
-    rota__heap *heap = &due_queue_of(locked)->heap;
-    choice chosen = {.drop = drop, .ctx = ctx, .heap = heap};
+    due_queue *self = of;
+    choice chosen = {.drop = drop, .ctx = ctx, .heap = &self->heap};
 
-    rota__heap_filter(heap, choose, &chosen);
+    rota__heap_filter(&self->heap, choose, &chosen);
 }
 
 /* Shows all tasks without yielding the lock, in any order: DWQ-06. */
-static void visit_all(rota_queue *queue, rota__queue_visit *visit, rota__end from)
+static void visit_all(rota__locked *queue, rota__queue_visit *visit, rota__end from)
 {
-    rota__locked *locked = rota__locked_of(queue);
-    const rota__heap *heap = &due_queue_of(locked)->heap;
+    const due_queue *self = queue->self;
 
     (void)from;
-    rota__mutex_lock(&locked->lock);
-    for (size_t i = 0; i < heap->count; i++)
-        rota__queue_visit_ask(task_of(heap->slots[i].item), visit);
-    rota__mutex_unlock(&locked->lock);
+    for (size_t i = 0; i < self->heap.count; i++)
+        rota__queue_visit_ask(task_of(self->heap.slots[i].item), visit);
 }
 
 /* -- Time ----------------------------------------------------------------- */
 
-static rota_ns due(rota__locked *locked)
+static rota_ns due(void *of)
 {
-    const rota__heap_slot *top = rota__heap_top(&due_queue_of(locked)->heap);
+    const due_queue *self = of;
+    const rota__heap_slot *top = rota__heap_top(&self->heap);
 
     return top != NULL ? top->time : ROTA_FOREVER;
 }
 
-static rota_ns due_at(rota__locked *locked, const void *element)
+static rota_ns due_at(void *self, const void *element)
 {
-    const rota__heap_slot *slot = find(locked, element);
+    const rota__heap_slot *slot = find(self, element);
 
     return slot != NULL ? slot->time : ROTA_FOREVER;
 }
 
-static size_t count_due(rota__locked *locked, size_t most)
+static size_t count_due(void *of, size_t most)
 {
-    return rota__heap_count_until(&due_queue_of(locked)->heap, rota__now(), most);
+    const due_queue *self = of;
+
+    return rota__heap_count_until(&self->heap, rota__now(), most);
 }
 
 /* -- Beginning and end ---------------------------------------------------- */
 
-static void due_queue_free(rota__locked *locked)
+static void due_queue_free(void *of)
 {
-    due_queue *self = due_queue_of(locked);
+    due_queue *self = of;
 
     ROTA__ASSERT(self->heap.reserved == 0); /* sched.D2: every slot was used again or given up */
     rota__heap_free(&self->heap);
     rota__free(self, sizeof *self);
 }
 
-static const rota__queue_kind due_queue_kind = {ROTA__LOCKED_KIND, .visit = visit_all};
-
-static const rota__container due_queue_ops = {
-    .insert = insert,
-    .take = take,
-    .peek = peek,
-    .room = room,
+static const rota__container_ops due_queue_ops = {
+    .base = {.insert = insert,
+             .take = take,
+             .peek = peek,
+             .filter = filter,
+             .room = rota__unbounded_room,
+             .free = due_queue_free},
+    .insert_front = insert,
+    .take_back = take,
+    .peek_back = peek,
     .due = due,
-    .count_due = count_due,
     .due_at = due_at,
-    .remove_element = remove_element,
+    .count_due = count_due,
+    .remove = remove_element,
     .contains = contains,
-    .filter = filter,
-    .free = due_queue_free,
+    .visit = visit_all,
 };
 
 int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
@@ -238,12 +226,12 @@ int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
 
     if (self == NULL)
         return ROTA_ENOMEM;
-    rota__locked_init(&self->locked, &due_queue_kind, &due_queue_ops, ROTA_UNBOUNDED);
-    self->locked.consumers.may_spin = false; /* spinning does not make a task due earlier */
-    self->heap = (rota__heap){0};
-    self->sequence = 0;
-    self->admits = admits;
-    self->ctx = ctx;
-    *out = &self->locked.queue;
+    *self = (due_queue){.admits = admits, .ctx = ctx};
+    int status = rota__locked_new(&rota__locked_kind, &due_queue_ops, self, out);
+    if (status != ROTA_OK) {
+        rota__free(self, sizeof *self);
+        return status;
+    }
+    (*out)->consumers->may_spin = false; /* they wait for a time, which spinning does not bring */
     return ROTA_OK;
 }

@@ -121,7 +121,7 @@ static int enqueue(rota__sched *sched, rota_task *task)
         return status;
     if (task->kind == ROTA__TASK_FUTURE)
         rota__future_set_listener(rota__future_of(task), &sched->listener);
-    status = pool->queue->kind->insert(pool->queue, task, ROTA__BACK);
+    status = rota__queue_insert(pool->queue, task);
     if (status != ROTA_OK)
         return not_queued(pool, task, status);
     status = see_to_worker(pool);
@@ -210,7 +210,7 @@ static bool requeue(rota_executor *ex, rota_future *future)
     if (rota__pool_is_here(pool)
         && ROTA__BUG(sched.D1c, true,
                      rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
-        && pool->queue->kind->insert(pool->queue, &future->task, ROTA__BACK) == ROTA_OK)
+        && rota__queue_insert(pool->queue, &future->task) == ROTA_OK)
         return true;
     rota_future_cancel(future); /* SCHED-22; no effect if it was already cancelled */
     return false;

@@ -5,7 +5,7 @@
 #include "explore.h"
 #include "linearizable.h"
 
-#include "queue/queue_internal.h"
+#include "queue/fifo.h"
 
 #include <string.h>
 
@@ -618,6 +618,104 @@ EXPLORE(a_queue_with_a_guest_on_its_way_is_busy)
         put(NUMBER(1));
     }
     ex_join(consumer);
+    end();
+}
+
+/* -- Epochs ---------------------------------------------------------------------------------- */
+
+static rota__atomic(uint32_t) is_closed;
+
+/* As a worker does: reads the epoch, looks, and takes in that epoch only. */
+static void take_until_closed(void *unused)
+{
+    void *taken;
+
+    (void)unused;
+    for (;;) {
+        uint32_t epoch = rota__queue_consumer_epoch(queue);
+        if (rota__load_acquire(&is_closed) != 0)
+            return;
+        if (rota__queue_take(queue, epoch) != NULL)
+            continue;
+        int status = rota__queue_take_waiting(queue, epoch, ROTA_FOREVER, &taken);
+        ex_check(status == ROTA_OK || status == ROTA_EAGAIN);
+    }
+}
+
+static void close_queue(void)
+{
+    rota__store_release(&is_closed, 1);
+    rota__queue_abort_consumers(queue);
+}
+
+/* waitq.W6: once consumers are aborted, one that has looked before takes nothing, and does not wait. */
+static void abort_a_consumer(void)
+{
+    rota__store_relaxed(&is_closed, 0);
+    put(NUMBER(0));
+    put(NUMBER(1));
+    ex_thread *consumer = ex_start(take_until_closed, NULL);
+    close_queue();
+    size_t left = rota_queue_size(queue);
+    put(NUMBER(2));
+    ex_join(consumer);
+    ex_check(rota_queue_size(queue) == left + 1);
+    rota_queue_remove_if(queue, NULL, NULL);
+    end();
+}
+
+EXPLORE(an_aborted_consumer_of_a_linked_queue_takes_nothing)
+{
+    begin(rota_linked_queue(ROTA_UNBOUNDED, &queue));
+    abort_a_consumer();
+}
+
+EXPLORE(an_aborted_consumer_of_a_transfer_queue_takes_nothing)
+{
+    begin(rota_transfer_queue(&queue));
+    abort_a_consumer();
+}
+
+EXPLORE(an_aborted_consumer_of_a_deque_takes_nothing)
+{
+    begin(rota_deque(ROTA_UNBOUNDED, &queue));
+    abort_a_consumer();
+}
+
+static void offer(void *i)
+{
+    statuses[0] = rota_queue_offer(queue, element((size_t)(uintptr_t)i));
+}
+
+/* The element is handed off, or refused; two consumers wait, and both return. */
+EXPLORE(aborted_consumers_of_a_handoff_queue_return)
+{
+    begin(rota_handoff_queue(&queue));
+    rota__store_relaxed(&is_closed, 0);
+    ex_thread *first = ex_start(take_until_closed, NULL);
+    ex_thread *second = ex_start(take_until_closed, NULL);
+    ex_thread *producer = ex_start(offer, NUMBER(0));
+    close_queue();
+    ex_join(first);
+    ex_join(second);
+    ex_join(producer);
+    ex_check(statuses[0] == ROTA_OK || statuses[0] == ROTA_EFULL);
+    end();
+}
+
+/* One of them may be parked until the element is due. */
+EXPLORE(aborted_consumers_of_a_delay_queue_return)
+{
+    begin_delayed();
+    rota__store_relaxed(&is_closed, 0);
+    due_at[0] = rota_now() + ROTA_HOURS(1);
+    put(NUMBER(0));
+    ex_thread *first = ex_start(take_until_closed, NULL);
+    ex_thread *second = ex_start(take_until_closed, NULL);
+    close_queue();
+    ex_join(first);
+    ex_join(second);
+    rota_queue_remove_if(queue, NULL, NULL); /* unless the hour has passed before */
     end();
 }
 

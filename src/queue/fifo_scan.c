@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo_walk.c - the elements of a queue one after the other: removing some,
- * finding one, showing all.
+ * fifo_scan.c - operations on all elements of a FIFO: remove some, find one, show all.
  */
 #include "queue/fifo.h"
 
@@ -17,24 +16,27 @@ void rota__fifo_unlock_both(rota__fifo *fifo)
     rota__mutex_unlock(&fifo->front.lock);
 }
 
-/* -- Visits --------------------------------------------------------------- */
+/* -- Iterators ------------------------------------------------------------ */
 
-/* Somebody looks at the elements in groups; between two the queue may change. */
+/* The position of a visit while the lock is yielded. */
 typedef struct iterator {
     rota__link link;
-    uint64_t number; /* of the next to be shown, and where it is */
-    rota__place place;
-    uint64_t stop; /* before this one */
+    uint64_t number; /* of the next element to be shown */
+    rota__fifo_cursor cursor;
+    uint64_t stop; /* the number after the last one to be shown */
 } iterator;
 
-/* The element of this number, or the end, has another number and place now. */
-static void move_visits(rota__fifo *fifo, uint64_t number, uint64_t now, rota__place place)
+/* The element of this number, or the end of the queue, has a new number and position. */
+static void move_iterators(rota__fifo *fifo, uint64_t number, uint64_t now,
+                           rota__fifo_cursor cursor)
 {
-    for (rota__link *link = fifo->visits.head.next; link != &fifo->visits.head; link = link->next) {
+    rota__link *head = &fifo->iterators.head;
+
+    for (rota__link *link = head->next; link != head; link = link->next) {
         iterator *moved = ROTA__CONTAINER(link, iterator, link);
         if (moved->number == number) {
             moved->number = now;
-            moved->place = place;
+            moved->cursor = cursor;
         }
         if (moved->stop == number)
             moved->stop = now;
@@ -43,12 +45,12 @@ static void move_visits(rota__fifo *fifo, uint64_t number, uint64_t now, rota__p
 
 /* -- Removing ------------------------------------------------------------- */
 
-/* What is behind the new end is needed no more. */
-static void cut_off(rota__fifo *fifo, rota__place end)
+/* Sets the back's cursor, and frees the segments behind it. */
+static void truncate_at(rota__fifo *fifo, rota__fifo_cursor end)
 {
     rota__segment *rest = end.segment->next;
 
-    fifo->back.place = end;
+    fifo->back.cursor = end;
     if (fifo->is_ring)
         return;
     end.segment->next = NULL;
@@ -59,16 +61,16 @@ static void cut_off(rota__fifo *fifo, rota__place end)
     }
 }
 
-static void lower_end(rota__fifo *fifo, size_t removed)
+static void lower_back_count(rota__fifo *fifo, size_t removed)
 {
-    fifo->back.passed -= removed;
-    fifo->front.limit = fifo->back.passed;
-    rota__store_release(&fifo->back.published, fifo->back.passed); /* fifo.Q3 */
+    fifo->back.count -= removed;
+    fifo->front.limit = fifo->back.count;
+    rota__store_release(&fifo->back.published, fifo->back.count); /* fifo.Q3 */
 }
 
 static void move_transfer(rota__fifo *fifo, uint64_t number, uint64_t now, bool goes)
 {
-    if (rota__load_relaxed(&fifo->transfers) == 0) /* under the lock that adds them */
+    if (rota__load_relaxed(&fifo->transfer_count) == 0) /* under the lock that adds them */
         return;
     if (goes)
         rota__transfer_taken(fifo, number); /* QUEUE-39 */
@@ -76,39 +78,39 @@ static void move_transfer(rota__fifo *fifo, uint64_t number, uint64_t now, bool 
         rota__transfer_moved(fifo, number, now);
 }
 
-/* Those that stay move forward over those that go, each once. */
-size_t rota__fifo_sift(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
+/* Each element that stays moves forward once, over those that go. */
+size_t rota__fifo_filter(rota__fifo *fifo, rota__fifo_predicate *drop, void *ctx)
 {
-    rota__place from = fifo->front.place;
-    rota__place to = from;
-    uint64_t number = fifo->front.passed;
+    rota__fifo_cursor from = fifo->front.cursor;
+    rota__fifo_cursor to = from;
+    uint64_t number = fifo->front.count;
     size_t removed = 0;
 
-    for (; number != fifo->back.passed; number++) {
-        void *element = *rota__next_slot(fifo, &from);
+    for (; number != fifo->back.count; number++) {
+        void *element = *rota__fifo_next_slot(fifo, &from);
         bool goes = drop(element, number, ctx);
-        move_visits(fifo, number, number - removed, to); /* fifo.Q6 */
+        move_iterators(fifo, number, number - removed, to); /* fifo.Q6 */
         move_transfer(fifo, number, number - removed, goes);
         if (goes)
             removed++;
         else
-            *rota__next_slot(fifo, &to) = element;
+            *rota__fifo_next_slot(fifo, &to) = element;
     }
-    move_visits(fifo, number, number - removed, to);
+    move_iterators(fifo, number, number - removed, to);
     if (removed > 0) {
-        cut_off(fifo, to);
-        lower_end(fifo, removed);
+        truncate_at(fifo, to);
+        lower_back_count(fifo, removed);
     }
     return removed;
 }
 
-static size_t remove_those(rota__fifo *fifo, rota__fifo_drop *drop, void *ctx)
+static size_t remove_chosen(rota__fifo *fifo, rota__fifo_predicate *drop, void *ctx)
 {
     rota__waitq_entry *next = NULL;
     size_t removed;
 
     rota__fifo_lock_both(fifo);
-    removed = rota__fifo_sift(fifo, drop, ctx);
+    removed = rota__fifo_filter(fifo, drop, ctx);
     if (removed > 0) /* mutants: only a needless wake */
         next = rota__waitq_notify(&fifo->front.waitq);
     rota__fifo_unlock_both(fifo);
@@ -136,7 +138,7 @@ bool rota__fifo_remove(rota_queue *queue, const void *element, rota__end from)
     search wanted = {element, false};
 
     (void)from;
-    return remove_those(rota__fifo_of(queue), is_first, &wanted) > 0;
+    return remove_chosen(rota__fifo_of(queue), is_first, &wanted) > 0;
 }
 
 typedef struct choice {
@@ -152,14 +154,20 @@ static bool is_chosen(void *element, uint64_t number, void *ctx)
     return chosen->which(element, chosen->ctx);
 }
 
+bool rota__fifo_remove_due(rota_queue *queue, const void *element, rota_ns *ready_at)
+{
+    *ready_at = ROTA_FOREVER;
+    return rota__fifo_remove(queue, element, ROTA__FRONT);
+}
+
 size_t rota__fifo_remove_if(rota_queue *queue, rota__predicate *which, void *ctx)
 {
     choice chosen = {which, ctx};
 
-    return remove_those(rota__fifo_of(queue), is_chosen, &chosen);
+    return remove_chosen(rota__fifo_of(queue), is_chosen, &chosen);
 }
 
-/* -- Looking -------------------------------------------------------------- */
+/* -- Reading -------------------------------------------------------------- */
 
 bool rota__fifo_contains(rota_queue *queue, const void *element)
 {
@@ -167,10 +175,10 @@ bool rota__fifo_contains(rota_queue *queue, const void *element)
     bool found = false;
 
     rota__mutex_lock(&fifo->front.lock);
-    uint64_t end = rota__fifo_end_number(fifo);
-    rota__place place = fifo->front.place;
-    for (uint64_t number = fifo->front.passed; number != end && !found; number++)
-        found = *rota__next_slot(fifo, &place) == element;
+    uint64_t end = rota__fifo_back_count(fifo);
+    rota__fifo_cursor cursor = fifo->front.cursor;
+    for (uint64_t number = fifo->front.count; number != end && !found; number++)
+        found = *rota__fifo_next_slot(fifo, &cursor) == element;
     rota__mutex_unlock(&fifo->front.lock);
     return found;
 }
@@ -178,12 +186,12 @@ bool rota__fifo_contains(rota_queue *queue, const void *element)
 /* Shows the next elements. Called with the front lock held, which keeps them in their slots. */
 static void show_batch(rota__fifo *fifo, iterator *now, rota__queue_visit *visit)
 {
-    if (now->number < fifo->front.passed) { /* the next one has left */
-        now->number = fifo->front.passed;
-        now->place = fifo->front.place;
+    if (now->number < fifo->front.count) { /* the next one has left */
+        now->number = fifo->front.count;
+        now->cursor = fifo->front.cursor;
     }
     while (!rota__queue_visit_is_full(visit) && now->number < now->stop) {
-        rota__queue_visit_ask(*rota__next_slot(fifo, &now->place), visit);
+        rota__queue_visit_ask(*rota__fifo_next_slot(fifo, &now->cursor), visit);
         now->number++;
     }
 }
@@ -195,11 +203,11 @@ void rota__fifo_visit(rota_queue *queue, rota__queue_visit *visit, rota__end fro
 
     (void)from;
     rota__mutex_lock(&fifo->front.lock);
-    now.number = fifo->front.passed;
-    now.place = fifo->front.place;
-    now.stop = rota__fifo_end_number(fifo); /* elements inserted later are not shown, so it ends */
+    now.number = fifo->front.count;
+    now.cursor = fifo->front.cursor;
+    now.stop = rota__fifo_back_count(fifo); /* elements inserted later are not shown, so it ends */
     rota__link_init(&now.link);
-    rota__list_append(&fifo->visits, &now.link);
+    rota__list_append(&fifo->iterators, &now.link);
     while (now.number < now.stop) {
         show_batch(fifo, &now, visit);
         rota__queue_visit_yield(visit, &fifo->front.lock);
