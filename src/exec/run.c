@@ -16,7 +16,6 @@
 #include "os/cleanup.h"
 
 #define LEFT_BY_LONGJMP "a task was left by longjmp: it must return, or end its thread"
-#define FORKJOIN_ENDED  "a task of a fork/join pool has ended its thread: it must return"
 
 /* -- Executors that run every future once --------------------------------- */
 
@@ -40,9 +39,7 @@ static void nothing_to_retire(rota_executor *ex, rota_future *future)
     (void)future;
 }
 
-const rota__run_ops rota__run_once = {false, admit_once, requeue_never, nothing_to_retire};
-const rota__run_ops rota__run_once_in_forkjoin = {true, admit_once, requeue_never,
-                                                  nothing_to_retire};
+const rota__run_ops rota__run_once = {admit_once, requeue_never, nothing_to_retire};
 const rota_hooks rota__no_hooks = {NULL, NULL, NULL, NULL, NULL};
 
 /* -- The outcome of a body ------------------------------------------------ */
@@ -342,7 +339,6 @@ void rota__run_unwound(void *arg)
 
     if (run->task == NULL)
         return;
-    ROTA__DEMAND(run->step != ROTA__RUN_BODY || !run->ops->bodies_must_return, FORKJOIN_ENDED);
     rota_future *future = rota_task_future(run->task);     /* NULL for a plain task */
     run->execution.thread->current = run->execution.outer; /* inner ones are gone: run.R2 */
     /* A continuation may submit to an executor of the user's, which may run a task that ends the

@@ -50,8 +50,6 @@ typedef enum rota__run_mode {
 
 /* How an executor runs futures. No member is NULL. Plain tasks always run once. */
 typedef struct rota__run_ops {
-    bool bodies_must_return; /* run.R5: true for fork/join pools */
-
     /* Called just before the body, after before_execute. */
     rota__run_mode (*admit)(rota_executor *ex, rota_future *future);
 
@@ -64,10 +62,7 @@ typedef struct rota__run_ops {
     void (*retire)(rota_executor *ex, rota_future *future);
 } rota__run_ops;
 
-/* Both run every future once. */
-extern const rota__run_ops rota__run_once; /* thread pools, executors of the user's, callers */
-extern const rota__run_ops rota__run_once_in_forkjoin;
-
+extern const rota__run_ops rota__run_once; /* runs every future once: all but scheduled pools */
 extern const rota_hooks rota__no_hooks;
 
 /*

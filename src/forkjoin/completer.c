@@ -276,38 +276,17 @@ void rota_completer_run(rota_fj *task)
         rota_fj_fail(task, ROTA_EINVAL);
 }
 
-typedef struct turn {
-    rota_completer *completer;
-    rota__execution execution; /* `error`: the code of rota_fj_fail */
-} turn;
-
-static void compute(void *arg)
-{
-    turn *mine = arg;
-
-    rota_completer_run(&mine->completer->task);
-}
-
-/* It ended its thread, and so it fails: GEN-14. */
-static void compute_torn(void *arg)
-{
-    turn *mine = arg;
-
-    rota__execution_end(&mine->execution);
-    fail(mine->completer, ROTA_ECANCELED);
-}
-
 /* After it, the completer is touched only if it has failed: completer.N3. */
 static void run(rota_completer *c)
 {
-    turn mine = {.completer = c};
+    rota__execution execution; /* `error`: the code of rota_fj_fail */
 
-    rota__execution_begin(&mine.execution, &c->task);
-    mine.execution.may_fail = false;
-    rota__os_guarded(compute, compute_torn, &mine);
-    rota__execution_end(&mine.execution);
-    if (mine.execution.error != 0)
-        fail(c, mine.execution.error);
+    rota__execution_begin(&execution, &c->task);
+    execution.may_fail = false;
+    ROTA__MUST_RETURN("a completer", rota_completer_run(&c->task));
+    rota__execution_end(&execution);
+    if (execution.error != 0)
+        fail(c, execution.error);
 }
 
 void rota__completer_turn(rota_fj *task, const rota__fj_worker *runner)

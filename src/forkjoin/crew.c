@@ -214,7 +214,6 @@ static int start(rota__fj_pool *pool)
     pool->threads++;
     rota__add_acq_rel(&pool->crowd, FJ_SEARCHING + FJ_ACTIVE);
     worker->plan = rota__thread_plan_ref(pool->plan);
-    worker->has_started = false;
     rota__mutex_unlock(&pool->lock);
     status = rota__thread_plan_start(worker->plan, number, &worker->thread, rota__fj_worker_main,
                                      worker);
@@ -261,9 +260,8 @@ static bool is_deserted(rota__fj_pool *pool)
            && rota__load_relaxed(&pool->submissions) > 0 && pool->threads + pool->guests == 0;
 }
 
-static void run_one_here(void *arg)
+static void run_one_here(rota__fj_pool *pool)
 {
-    rota__fj_pool *pool = arg;
     rota_fj *entry;
 
     rota__mutex_lock(&pool->lock);
@@ -272,15 +270,6 @@ static void run_one_here(void *arg)
         rota__fj_take_part(pool, rota__crew_enter(pool), entry, NULL); /* unlocks */
     else
         rota__mutex_unlock(&pool->lock); /* GCOVR_EXCL_LINE: the task was taken just now */
-}
-
-static void run_was_torn(void *arg)
-{
-    rota__fj_pool *pool = arg;
-
-    rota__mutex_lock(&pool->lock);
-    pool->guests--;
-    rota__crew_hand_on(pool);
 }
 
 void rota__crew_insist(rota__fj_pool *pool)
@@ -293,7 +282,7 @@ void rota__crew_insist(rota__fj_pool *pool)
             break;      /* GCOVR_EXCL_LINE: another thread has come just now */
         pool->guests++; /* until it has looked again: no other insists, and the pool stays */
         rota__mutex_unlock(&pool->lock);
-        rota__os_guarded(run_one_here, run_was_torn, pool);
+        run_one_here(pool);
         rota__mutex_lock(&pool->lock);
         pool->guests--;
     }

@@ -84,22 +84,6 @@ static void run_counted(rota_fj *task, const rota__fj_worker *runner)
         rota__completer_turn(task, runner);
 }
 
-static void run_here(void *arg)
-{
-    rota_fj *task = arg;
-
-    task->run(task);
-}
-
-/* The body ended its thread, on whose stack it may lie, but not deeper than this: GEN-14. */
-static void torn_here(void *arg)
-{
-    rota_fj *task = arg;
-
-    task->priv[FJ_ERROR] = (uintptr_t)(unsigned)ROTA_ECANCELED;
-    rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* fj.J1, fj.J3 */
-}
-
 void rota__fj_run_own(rota_fj *task)
 {
     if (rota__is_counted(task)) {
@@ -109,7 +93,7 @@ void rota__fj_run_own(rota_fj *task)
     if (rota__fj_state(task) == 0)
         rota__store_relaxed(rota__fj_word(task, FJ_STATE), FJ_FORKED); /* fj.J5 */
     if (may_begin(task, rota__fj_me()))
-        rota__os_guarded(run_here, torn_here, task);
+        ROTA__MUST_RETURN("a fork/join task", task->run(task));
     rota__store_release(rota__fj_word(task, FJ_RUNNER), ROTA__FJ_RAN); /* fj.J1, fj.J3 */
 }
 
@@ -130,31 +114,9 @@ static void finish(rota_fj *task)
     rota__fj_end(task, 0); /* fj.J3 */
 }
 
-typedef struct shared_run {
-    rota_fj *task;
-    rota__execution execution; /* an interrupt flag of its own: INT-01 */
-} shared_run;
-
-static void run_body(void *arg)
-{
-    shared_run *run = arg;
-
-    run->task->run(run->task);
-}
-
-/* The body ended its thread: GEN-14. */
-static void body_torn(void *arg)
-{
-    shared_run *run = arg;
-
-    rota__execution_end(&run->execution);
-    run->task->priv[FJ_ERROR] = (uintptr_t)(unsigned)ROTA_ECANCELED;
-    finish(run->task);
-}
-
 void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
 {
-    shared_run run = {.task = task};
+    rota__execution execution; /* an interrupt flag of its own: INT-01 */
 
     if (rota__is_counted(task)) {
         run_counted(task, runner);
@@ -163,10 +125,10 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
     rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), (uintptr_t)runner);
     rota__fj_add(task, FJ_SHARED); /* fj.J1; releases the runner to who helps it */
     if (may_begin(task, runner)) {
-        rota__execution_begin(&run.execution, NULL);
-        run.execution.may_fail = false;
-        rota__os_guarded(run_body, body_torn, &run);
-        rota__execution_end(&run.execution);
+        rota__execution_begin(&execution, NULL);
+        execution.may_fail = false;
+        ROTA__MUST_RETURN("a fork/join task", task->run(task));
+        rota__execution_end(&execution);
     }
     finish(task);
 }

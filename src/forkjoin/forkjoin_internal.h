@@ -18,8 +18,6 @@
  *   forkjoin.F1  The end of a pool is announced with its lock held. The thread that frees the pool
  *                takes the lock once more, after which nobody else touches the pool.
  *   forkjoin.F2  The inbox changes with the pool's lock held.
- *   forkjoin.F3  A worker whose task ends its thread gives back every entry of its deque, except
- *                forks that lie on the stack which goes away.
  *   forkjoin.F4  A thread that joins a task which was stolen by mistake and given back takes the
  *                task from the inbox itself, since there may be nobody else to run it.
  *   forkjoin.F5  A thread that is no longer counted in `threads` or `guests` does three things
@@ -206,7 +204,6 @@ struct rota__fj_worker {
     unsigned helping; /* tasks that it runs while one waits for a future, inside one another */
     unsigned blocks;  /* rota_block_begin, and waits of tasks, nested */
     unsigned waits;   /* joins that help a thief, nested */
-    bool has_started; /* it counts among the searching since it was made, until then */
     bool is_stopped;  /* by the pool; under its lock */
     uint32_t random;
     rota__atomic(uint64_t) steals;

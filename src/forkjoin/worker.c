@@ -107,7 +107,7 @@ static void run_task(rota__fj_pool *pool, rota_task *task)
         return;
     }
     rota__run_init(&run, &pool->executor, &pool->hooks, &rota__run_once, NULL);
-    rota__run_nested(&run, task);
+    ROTA__MUST_RETURN("a task of a fork/join pool", rota__run_task(&run, task));
 }
 
 /* From another worker, or from outside: large enough to be timed. */
@@ -266,19 +266,6 @@ static rota_fj *fetch(rota__fj_worker *worker, bool *searches, bool *is_own)
     return entry;
 }
 
-static void work(void *arg)
-{
-    rota__fj_worker *worker = arg;
-    bool searches = true; /* as it was counted when it was made */
-    bool is_own;
-    rota_fj *entry;
-
-    rota__call_thread_hook("on_start", worker->plan->threads.on_start, worker->plan->threads.ctx);
-    worker->has_started = true;
-    while (rota__fj_is_here(worker->pool) && (entry = fetch(worker, &searches, &is_own)) != NULL)
-        rota__fj_run_entry(worker, entry, is_own);
-}
-
 /* -- Beginning and end ---------------------------------------------------- */
 
 void rota__fj_drop_entry(rota_fj *entry)
@@ -305,83 +292,14 @@ void rota__fj_give_back(rota__fj_pool *pool, rota_fj *entry)
     rota__mutex_unlock(&pool->lock);
 }
 
-/* What its deque still has, for others; but for forks that lay on the stack that goes, which who should
-   have joined them cannot miss. */
-static void give_away(rota__fj_worker *worker)
-{
-    uintptr_t low, end;
-    rota_fj *entry;
-
-    rota__os_stack_bounds(&low, &end);
-    while ((entry = rota__deque_pop(&worker->deque)) != NULL) {
-        if (rota__entry_is_task(entry) || rota__entry_is_counted(entry) || (uintptr_t)entry < low
-            || (uintptr_t)entry >= end) /* forkjoin.F3a */
-            ROTA__BUG(forkjoin.F3b, rota__fj_give_back(worker->pool, entry),
-                      rota__entry_is_counted(entry) ? (void)0
-                                                    : rota__fj_give_back(worker->pool, entry));
-    }
-}
-
-/* What it counted as, deeper in a stack that is left. */
-static void forget_stack(rota__fj_worker *worker)
-{
-    rota__sub_acq_rel(&worker->pool->crowd, worker->waits * FJ_WAITING);
-    if (worker->blocks > 0)
-        rota__crew_unblock(worker);
-    worker->blocks = 0;
-    worker->waits = 0;
-    worker->helping = 0;
-}
-
-static void call_on_exit(void *arg)
-{
-    rota__fj_worker *worker = arg;
-
-    rota__call_thread_hook("on_exit", worker->plan->threads.on_exit, worker->plan->threads.ctx);
-}
-
-static void leave_crew(void *arg)
-{
-    rota__fj_worker *worker = arg;
-    rota_thread *self = rota__self();
-
-    self->current = &self->outermost; /* not what on_exit was in, if that has ended the thread */
-    self->helper = NULL;
-    rota__fj_become(NULL);
-    rota__crew_leave(worker);
-    self->inside = NULL; /* it lies deeper in the stack, if on_exit has ended the thread */
-}
-
 static void leave(rota__fj_worker *worker)
 {
     if (!rota__fj_is_here(worker->pool))
         return;
-    rota__os_guarded(call_on_exit, leave_crew, worker);
-    leave_crew(worker);
-}
-
-/* A task or a hook ended the thread: GEN-14. */
-static void leave_torn(void *arg)
-{
-    rota__fj_worker *worker = arg;
-    rota_thread *self = rota__self();
-    rota__inside inside;
-
-    if (!rota__fj_is_here(worker->pool))
-        return;
-    /* mutants: an inner visit has ended already */
-    self->inside = NULL;              /* which lies in a part of the stack that is left, */
-    self->current = &self->outermost; /* as may this */
-    rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3: until it has left */
-    forget_stack(worker);
-    give_away(worker);
-    rota__sub_acq_rel(&worker->pool->crowd,
-                      worker->has_started ? FJ_ACTIVE : FJ_SEARCHING + FJ_ACTIVE);
-    rota__crew_place_is_free(worker->pool);
-    if (rota__crew_has_more(worker->pool))
-        rota__crew_call(worker->pool);
-    leave(worker);
-    rota__inside_leave(&inside);
+    rota__call_thread_hook("on_exit", worker->plan->threads.on_exit, worker->plan->threads.ctx);
+    rota__self()->helper = NULL;
+    rota__fj_become(NULL);
+    rota__crew_leave(worker);
 }
 
 static void present(rota__fj_worker *worker)
@@ -411,11 +329,16 @@ void rota__fj_worker_main(void *arg)
 {
     rota__fj_worker *worker = arg;
     rota__inside inside;
+    bool searches = true; /* as it was counted when it was made */
+    bool is_own;
+    rota_fj *entry;
 
     join_thread_before(worker);
     rota__inside_enter(&inside, &worker->pool->executor); /* exec.E3 */
     present(worker);
-    rota__os_guarded(work, leave_torn, worker);
+    rota__call_thread_hook("on_start", worker->plan->threads.on_start, worker->plan->threads.ctx);
+    while (rota__fj_is_here(worker->pool) && (entry = fetch(worker, &searches, &is_own)) != NULL)
+        rota__fj_run_entry(worker, entry, is_own);
     leave(worker);
     rota__inside_leave(&inside);
 }
@@ -443,52 +366,14 @@ static void step_in(rota__fj_worker *worker)
         rota__crew_unblock(worker);
 }
 
-static void go(void *arg)
+static void play(rota__fj_worker *worker, rota_fj *entry, rota_fj *goal)
 {
-    rota__fj_worker *worker = arg;
-    rota_thread *self = rota__self();
-
-    self->helper = worker->outer_helper;
-    self->inside = worker->inside.outer;
-    set_deck(worker->outer_deck);
-    rota__crew_exit(worker);
-    step_in(rota__fj_me());
-}
-
-static void go_torn(void *arg)
-{
-    rota__fj_worker *worker = arg;
-
-    forget_stack(worker);
-    give_away(worker);
-    go(worker);
-}
-
-typedef struct part {
-    rota__fj_worker *worker;
-    rota_fj *entry;
-    rota_fj *goal;
-    rota__execution execution; /* around all: a stop of the pool is no interrupt of the caller's */
-} part;
-
-static void play(void *arg)
-{
-    part *mine = arg;
-
-    rota__fj_run_entry(mine->worker, mine->entry, false);
-    work_off(mine->worker);
-    if (mine->goal == NULL || rota__fj_is_done(mine->goal))
+    rota__fj_run_entry(worker, entry, false);
+    work_off(worker);
+    if (goal == NULL || rota__fj_is_done(goal))
         return;
-    rota__fj_join_stolen(mine->worker, mine->goal);
-    work_off(mine->worker); /* what was forked while it helped, if somebody has ended its goal */
-}
-
-static void play_torn(void *arg)
-{
-    part *mine = arg;
-
-    rota__execution_end(&mine->execution);
-    go_torn(mine->worker);
+    rota__fj_join_stolen(worker, goal);
+    work_off(worker); /* what was forked while it helped, if somebody has ended its goal */
 }
 
 static void run_outside(rota__fj_pool *pool, rota_fj *entry)
@@ -501,7 +386,7 @@ static void run_outside(rota__fj_pool *pool, rota_fj *entry)
 
 void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *entry, rota_fj *goal)
 {
-    part mine = {.worker = place, .entry = entry, .goal = goal};
+    rota__execution execution; /* around all: a stop of the pool is no interrupt of the caller's */
     rota_thread *self = rota__self();
 
     if (place == NULL) {
@@ -509,15 +394,19 @@ void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *en
         run_outside(pool, entry);
         return;
     }
-    rota__execution_begin(&mine.execution, NULL); /* before the pool can stop it */
+    rota__execution_begin(&execution, NULL); /* before the pool can stop it */
     rota__mutex_unlock(&pool->lock);
     step_out(rota__fj_me());
-    mine.worker->outer_helper = self->helper;
-    mine.worker->outer_deck = rota__fj_deck();
-    rota__inside_enter(&mine.worker->inside, &pool->executor);
-    self->helper = &mine.worker->helper;
-    rota__fj_become(mine.worker);
-    rota__os_guarded(play, play_torn, &mine);
-    go(mine.worker);
-    rota__execution_end(&mine.execution);
+    place->outer_helper = self->helper;
+    place->outer_deck = rota__fj_deck();
+    rota__inside_enter(&place->inside, &pool->executor);
+    self->helper = &place->helper;
+    rota__fj_become(place);
+    play(place, entry, goal);
+    self->helper = place->outer_helper;
+    rota__inside_leave(&place->inside);
+    set_deck(place->outer_deck);
+    rota__crew_exit(place);
+    step_in(rota__fj_me());
+    rota__execution_end(&execution);
 }

@@ -159,7 +159,7 @@ void rota__future_discard_argument(rota_future *future)
     const rota_call *call = &future->task.call;
 
     if (call->discard != NULL)
-        call->discard(call->arg);
+        ROTA__MUST_RETURN("discard", call->discard(call->arg));
 }
 
 /* After any end but the runner's own. */
@@ -277,7 +277,7 @@ void rota__future_free_result(const rota_future *future, void *result, const rot
     uintptr_t function = rota__load_acquire(&future->free_result);
 
     if (function != 0 && (maker == NULL || rota__load_acquire(&maker->free_result) == 0))
-        ((void (*)(void *))function)(result);
+        ROTA__MUST_RETURN("free_result", ((void (*)(void *))function)(result));
 }
 
 int rota_future_own_result(rota_future *future, void (*free_result)(void *result))

@@ -7,7 +7,7 @@
  * on. Each function promises the least that its callers can live with: a wait
  * may end for no reason, a name may be cut, a CPU may not be pinned. linux.c
  * and posix.c each implement the first three groups, the build chooses one;
- * thread.c and guard.c serve both.
+ * thread.c serves both.
  *
  * None is a cancellation point: pthread_cancel does not tear a thread out of
  * the middle of the library, with a lock held or in somebody's list.
@@ -116,9 +116,6 @@ bool rota__os_signal_prepare(int signal);
 bool rota__os_cpu_exists(uint32_t cpu);
 size_t rota__os_min_stack_size(void);
 
-/* Where the calling thread's stack is: from `low` up to `end`, or all of memory if that is not known. */
-void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end);
-
 /* Called with itself when a thread ends that has set it. */
 typedef struct rota__os_exit_hook {
     void (*run)(struct rota__os_exit_hook *self);
@@ -137,8 +134,5 @@ int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_ch
 
 /* Called first in a child: forgets the waiting threads of the parent, and counts the process. */
 void rota__os_reset_after_fork(void);
-
-/* Calls body(arg), and unwound(arg) if the thread ends in it. New code uses a scope (cleanup.h). */
-void rota__os_guarded(void (*body)(void *arg), void (*unwound)(void *arg), void *arg);
 
 #endif

@@ -58,24 +58,6 @@ size_t rota__os_min_stack_size(void)
     return least > 0 ? (size_t)least : 0; /* mutants: no system has a minimum of 1 */
 }
 
-void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end)
-{
-    *low = 0;
-    *end = UINTPTR_MAX;
-#ifdef __linux__
-    pthread_attr_t attributes;
-    void *lowest;
-    size_t size;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &lowest, &size); /* of these it does not fail */
-        pthread_attr_destroy(&attributes);
-        *low = (uintptr_t)lowest;
-        *end = *low + size;
-    }
-#endif
-}
-
 static void set_stack_size(pthread_attr_t *attributes, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

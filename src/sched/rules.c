@@ -229,7 +229,7 @@ static void retire(rota_executor *ex, rota_future *future)
         detach(rota__pool_of(ex), future);
 }
 
-static const rota__run_ops run_ops = {false, admit_run, requeue, retire};
+static const rota__run_ops run_ops = {admit_run, requeue, retire};
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
 

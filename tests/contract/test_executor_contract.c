@@ -84,7 +84,7 @@ static int make_scheduled_decorated(rota_executor **out)
 }
 
 /* FJ-24: it hands over nothing. */
-#define FORKJOIN .stops = true, .replaces = true, .knows_its_tasks = true, .stands_in = true
+#define FORKJOIN .stops = true, .knows_its_tasks = true, .stands_in = true
 #define POOL     .stops = true, .hands_over = true, .replaces = true, .knows_its_tasks = true
 
 const executor_kind executor_kinds[] = {

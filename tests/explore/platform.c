@@ -142,12 +142,6 @@ size_t rota__os_min_stack_size(void)
     return 0;
 }
 
-void rota__os_stack_bounds(uintptr_t *low, uintptr_t *end)
-{
-    *low = (uintptr_t)ex_running->fiber.stack;
-    *end = *low + ex_running->fiber.size;
-}
-
 void rota__os_thread_join(rota__os_thread *thread)
 {
     ex_join((ex_thread *)thread->handle);
@@ -193,11 +187,4 @@ void ex_scope_end(ex_scope *scope, int calls_handler)
     ex_running->scopes = scope->outer;
     if (calls_handler)
         scope->handler(scope->arg);
-}
-
-void rota__os_guarded(void (*body)(void *arg), void (*unwound)(void *arg), void *arg)
-{
-    ROTA__ON_UNWIND_BEGIN(unwound, arg);
-    body(arg);
-    ROTA__ON_UNWIND_END;
 }

@@ -449,30 +449,6 @@ TEST_WITH(with_faults, who_leaves_runs_what_was_submitted)
     assert_ok(rota_close(leaver.pool));
 }
 
-static void *end_thread(void *arg)
-{
-    atomic_fetch_add((atomic_uint *)arg, 1);
-    pthread_exit(NULL);
-}
-
-/* GEN-14 */
-TEST_WITH(with_faults, who_leaves_may_be_ended_by_what_it_runs)
-{
-    struct leaver leaver = {.pool = test_forkjoin_of(1), .waiting = LEFT};
-    atomic_uint runs = 0;
-
-    refuse_threads(1, true);
-    test_thread *thread = test_thread_start(take_part_and_leave, &leaver);
-    test_await_count(&leaver.begun, 1);
-    for (int i = 0; i < LEFT; i++)
-        assert_ok(rota_execute(leaver.pool, i == LEFT / 2 ? end_thread : test_count, &runs));
-    test_thread_join(thread);
-    assert_int_equal(runs, LEFT);
-    assert_false(leaver.has_gone);
-    refuse_threads(0, false);
-    assert_ok(rota_close(leaver.pool));
-}
-
 static void block_refused(void *pool)
 {
     refuse_threads(1, true);

@@ -5,6 +5,8 @@
 #include "executors.h"
 #include "pools.h"
 
+#include <rota/rota.h>
+
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,4 +174,153 @@ TEST(jumping_inside_of_a_task_is_allowed)
         assert_ok(rota_execute(pool, jump_inside, &runs));
     assert_ok(rota_close(pool));
     assert_int_equal(runs, 3);
+}
+
+/* -- Functions that must return ----------------------------------------------------------- */
+
+static void end_before(rota_executor *ex, rota_task *task, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void end_after(rota_executor *ex, rota_task *task, int status, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void end_at_failure(rota_executor *ex, const rota_call *call, int error, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void end_when_terminated(rota_executor *ex, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void end_thread(void *arg)
+{
+    pthread_exit(NULL);
+}
+
+static void *fail_with_7(void *arg)
+{
+    return rota_fail(7);
+}
+
+static void use_pool(rota_pool_options options)
+{
+    options.core_threads = 1;
+    executor = test_pool(options);
+    test_check(rota_execute(executor, fail_with_7, NULL) == ROTA_OK);
+    rota_close(executor);
+}
+
+static void use_before_execute(void)
+{
+    use_pool((rota_pool_options){.hooks = {.before_execute = end_before}});
+}
+
+static void use_after_execute(void)
+{
+    use_pool((rota_pool_options){.hooks = {.after_execute = end_after}});
+}
+
+static void use_unobserved_failure(void)
+{
+    use_pool((rota_pool_options){.hooks = {.unobserved_failure = end_at_failure}});
+}
+
+static void use_terminated(void)
+{
+    use_pool((rota_pool_options){.hooks = {.terminated = end_when_terminated}});
+}
+
+static void use_on_start(void)
+{
+    use_pool((rota_pool_options){.threads = {.on_start = end_thread}});
+}
+
+static void use_on_exit(void)
+{
+    use_pool((rota_pool_options){.threads = {.on_exit = end_thread}});
+}
+
+static bool end_visit(rota_executor *ex, void *ctx)
+{
+    pthread_exit(NULL);
+}
+
+static void use_visitor(void)
+{
+    executor = test_pool((rota_pool_options){.core_threads = 1});
+    rota_executors_visit(end_visit, NULL);
+}
+
+static void use_discard(void)
+{
+    const rota_call call = {.fn = fail_with_7, .discard = end_thread};
+
+    test_executor_manual(&executor);
+    rota_future *future;
+    test_check(rota_submit_call(executor, &call, &future) == ROTA_OK);
+    rota_future_cancel(future);
+}
+
+static void *end_step(void *value, void *arg)
+{
+    pthread_exit(NULL);
+}
+
+static void use_step(void)
+{
+    rota_future *source, *out;
+
+    test_check(rota_promise_new(&source) == ROTA_OK);
+    test_check(rota_then(source, NULL, end_step, NULL, &out) == ROTA_OK);
+    rota_promise_complete(source, NULL);
+}
+
+static void *end_task(void *arg)
+{
+    pthread_exit(NULL);
+}
+
+static void use_forkjoin_pool(void)
+{
+    const rota_forkjoin_options options = {.parallelism = 1};
+
+    test_check(rota_forkjoin_new(&options, &executor) == ROTA_OK);
+    test_check(rota_execute(executor, end_task, NULL) == ROTA_OK);
+    rota_close(executor);
+}
+
+static void end_fork(rota_fj *task)
+{
+    pthread_exit(NULL);
+}
+
+static void use_fork(void)
+{
+    const rota_forkjoin_options options = {.parallelism = 1};
+    rota_fj task = ROTA_FJ(end_fork);
+
+    test_check(rota_forkjoin_new(&options, &executor) == ROTA_OK);
+    rota_invoke(executor, &task);
+}
+
+/* GEN-14: only the body of a task may end its thread, and not in a fork/join pool. */
+TEST(a_function_that_ends_its_thread_is_reported_by_name)
+{
+    is_noticed(use_before_execute, "before_execute has ended its thread");
+    is_noticed(use_after_execute, "after_execute has ended its thread");
+    is_noticed(use_unobserved_failure, "unobserved_failure has ended its thread");
+    is_noticed(use_terminated, "terminated has ended its thread");
+    is_noticed(use_on_start, "on_start has ended its thread");
+    is_noticed(use_on_exit, "on_exit has ended its thread");
+    is_noticed(use_visitor, "a visitor has ended its thread");
+    is_noticed(use_discard, "discard has ended its thread");
+    is_noticed(use_step, "the step of a composed future has ended its thread");
+    is_noticed(use_forkjoin_pool, "a task of a fork/join pool has ended its thread");
+    is_noticed(use_fork, "a fork/join task has ended its thread");
 }

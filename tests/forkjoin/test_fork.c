@@ -183,7 +183,6 @@ TEST(a_child_is_not_held_up_by_locks_that_others_held)
 struct inside {
     rota_executor *pool;
     int status;
-    bool is_torn; /* in both processes */
 };
 
 static void look_and_go_on(void *pool)
@@ -222,14 +221,13 @@ static void *fork_and_return(void *arg)
     struct inside *inside = arg;
 
     test_fork_and_return(&inside->status);
-    if (inside->is_torn)
-        pthread_exit(NULL);
     return NULL;
 }
 
-static void fork_before_another(bool is_torn)
+/* It neither waits there for more, nor runs what the parent has queued. */
+TEST(in_a_child_a_task_that_returns_ends_its_thread)
 {
-    struct inside inside = {.pool = test_forkjoin_of(1), .status = 77, .is_torn = is_torn};
+    struct inside inside = {.pool = test_forkjoin_of(1), .status = 77};
     atomic_uint *runs =
         mmap(NULL, sizeof *runs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     test_gate gate;
@@ -245,18 +243,6 @@ static void fork_before_another(bool is_torn)
     assert_ok(rota_close(inside.pool));
     assert_int_equal(*runs, 1);
     munmap(runs, sizeof *runs);
-}
-
-/* It neither waits there for more, nor runs what the parent has queued. */
-TEST(in_a_child_a_task_that_returns_ends_its_thread)
-{
-    fork_before_another(false);
-}
-
-/* GEN-14 */
-TEST(in_a_child_a_task_may_end_its_thread)
-{
-    fork_before_another(true);
 }
 
 BEFORE_TESTS

@@ -271,63 +271,6 @@ TEST(helping_inside_of_help_has_a_bound)
         test_counted_is(&nest.roots[i], 1, 1, 0);
 }
 
-/* -- Threads that end --------------------------------------------------------------------- */
-
-static void *block_and_end(void *arg)
-{
-    test_check(rota_block_begin() == ROTA_OK);
-    pthread_exit(NULL);
-}
-
-/* GEN-14, FJ-17: it is blocked no more, and there are as many at work as before. */
-TEST(a_blocked_worker_may_end_its_thread)
-{
-    rota_executor *pool = test_forkjoin_of(1);
-    atomic_uint runs = 0;
-    rota_future *future;
-
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_ok(rota_submit(pool, block_and_end, NULL, &future));
-        assert_status(rota_future_get(future, NULL), ROTA_EFAILED);
-        rota_future_unref(future);
-        assert_ok(rota_execute(pool, test_count, &runs));
-        test_await_count(&runs, i);
-        assert_ok(rota_await_quiescence(pool, ROTA_FOREVER));
-        assert_int_equal(test_fj_stats(pool).active, 0);
-    }
-    assert_ok(rota_close(pool));
-}
-
-struct left {
-    test_gate gate;
-    test_counted child;
-};
-
-static void *fork_late_and_end(void *arg)
-{
-    struct left *left = arg;
-
-    test_wait_at(&left->gate);
-    rota_fork(&left->child.completer.task);
-    pthread_exit(NULL);
-}
-
-/* GEN-14: what it has forked is dropped with a pool that was stopped. */
-TEST(what_a_torn_worker_of_a_stopped_pool_had_is_dropped)
-{
-    rota_executor *pool = test_forkjoin_of(1);
-    struct left left;
-
-    test_gate_init(&left.gate);
-    test_counted_init(&left.child, NULL);
-    assert_ok(rota_execute(pool, fork_late_and_end, &left));
-    test_await_count(&left.gate.begun, 1);
-    assert_ok(rota_shutdown_now(pool, NULL));
-    test_gate_open(&left.gate);
-    assert_ok(rota_close(pool));
-    test_counted_is(&left.child, 0, 0, 0);
-}
-
 /* -- Signals ------------------------------------------------------------------------------ */
 
 static atomic_uint signals;

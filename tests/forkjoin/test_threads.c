@@ -159,25 +159,18 @@ static void await_own_pool(void *ctx)
     leaver->closed = rota_close(leaver->pool);
 }
 
-static void *just_end(void *arg)
-{
-    if (arg != NULL)
-        pthread_exit(NULL);
-    return NULL;
-}
-
-/* OWN-11, GEN-14: a thread that leaves is the pool's still, also if its task has ended it. */
+/* OWN-11: a thread that leaves is the pool's still. */
 TEST(on_exit_cannot_wait_for_the_end_of_its_pool)
 {
-    for (int ends = 0; ends < 2; ends++) {
-        struct leaver leaver = {.awaited = ROTA_OK};
-        leaver.pool = test_forkjoin((rota_forkjoin_options){
-            .parallelism = 1, .threads = {.on_exit = await_own_pool, .ctx = &leaver}});
-        assert_ok(rota_execute(leaver.pool, just_end, ends ? &leaver : NULL));
-        assert_ok(rota_close(leaver.pool));
-        assert_status(leaver.awaited, ROTA_EDEADLOCK);
-        assert_status(leaver.closed, ROTA_EDEADLOCK);
-    }
+    struct leaver leaver = {.awaited = ROTA_OK};
+    atomic_uint runs = 0;
+
+    leaver.pool = test_forkjoin((rota_forkjoin_options){
+        .parallelism = 1, .threads = {.on_exit = await_own_pool, .ctx = &leaver}});
+    assert_ok(rota_execute(leaver.pool, test_count, &runs));
+    assert_ok(rota_close(leaver.pool));
+    assert_status(leaver.awaited, ROTA_EDEADLOCK);
+    assert_status(leaver.closed, ROTA_EDEADLOCK);
 }
 
 /* -- A factory that fails ----------------------------------------------------------------- */
@@ -295,183 +288,5 @@ TEST(without_a_thread_nobody_stands_in)
     rota_executor *pool = with_callbacks(&callbacks, 1);
 
     test_fj_inside(pool, block_without_thread, pool);
-    assert_ok(rota_close(pool));
-}
-
-/* -- Tasks that end their thread ---------------------------------------------------------- */
-
-static void *end_thread(void *arg)
-{
-    pthread_exit(NULL);
-}
-
-/* GEN-14, FAULT-35 */
-TEST(a_worker_whose_task_ended_it_is_replaced)
-{
-    for (unsigned n = 1; n <= 2; n++) {
-        rota_executor *pool = test_forkjoin_of(n);
-        atomic_uint runs = 0;
-        rota_future *future;
-
-        for (unsigned i = 1; i <= 10; i++) {
-            assert_ok(rota_submit(pool, end_thread, NULL, &future));
-            assert_ok(rota_execute(pool, test_count, &runs));
-            assert_status(rota_future_get(future, NULL), ROTA_EFAILED);
-            assert_int_equal(rota_future_error(future), ROTA_ECANCELED);
-            rota_future_unref(future);
-            test_await_count(&runs, i);
-        }
-        assert_ok(rota_close(pool));
-    }
-}
-
-enum { LEFT = 20 };
-
-static void *submit_and_end(void *arg)
-{
-    for (int i = 0; i < LEFT; i++)
-        test_check(rota_execute(rota_fj_pool(), test_count, arg) == ROTA_OK);
-    pthread_exit(NULL);
-}
-
-/* FJ-08: "tasks left in the queue of a departing worker are not lost". */
-TEST(what_a_torn_worker_had_queued_is_run_by_others)
-{
-    for (unsigned n = 1; n <= 2; n++) {
-        rota_executor *pool = test_forkjoin_of(n);
-        atomic_uint runs = 0;
-
-        assert_ok(rota_execute(pool, submit_and_end, &runs));
-        test_await_count(&runs, LEFT);
-        assert_ok(rota_close(pool));
-        assert_int_equal(runs, LEFT);
-    }
-}
-
-struct ending {
-    rota_fj task; /* first */
-    atomic_uint begun;
-};
-
-static void end_in_fork(rota_fj *task)
-{
-    atomic_fetch_add(&((struct ending *)task)->begun, 1);
-    pthread_exit(NULL);
-}
-
-static void join_one_that_ends(void *arg)
-{
-    struct ending ending = {.task = ROTA_FJ(end_in_fork)};
-
-    rota_fork(&ending.task);
-    test_fj_until_stolen(&ending.begun); /* by one who ends */
-    test_check(rota_join(&ending.task) == ROTA_EFAILED);
-    test_check(rota_fj_error(&ending.task) == ROTA_ECANCELED);
-}
-
-/* GEN-14 */
-TEST(a_fork_that_ended_its_thief_has_failed)
-{
-    rota_executor *pool = test_forkjoin_of(2);
-
-    for (int i = 0; i < 5; i++)
-        test_fj_inside(pool, join_one_that_ends, NULL);
-    test_fj_taking_part(pool, join_one_that_ends, NULL);
-    assert_ok(rota_close(pool));
-}
-
-static struct counting {
-    rota_fj task; /* first */
-    atomic_uint *runs;
-} left_forks[LEFT]; /* on nobody's stack */
-
-static void count_fork(rota_fj *task)
-{
-    atomic_fetch_add(((struct counting *)task)->runs, 1);
-}
-
-static void *fork_and_end(void *arg)
-{
-    for (int i = 0; i < LEFT; i++) {
-        left_forks[i] = (struct counting){ROTA_FJ(count_fork), arg};
-        rota_fork(&left_forks[i].task);
-    }
-#ifndef __SANITIZE_ADDRESS__ /* which keeps it elsewhere */
-    struct counting lost = {ROTA_FJ(count_fork), arg};
-    rota_fork(&lost.task); /* against the rules: it is not run, but the others are */
-#endif
-    pthread_exit(NULL);
-}
-
-static bool are_done(void *arg)
-{
-    for (int i = 0; i < LEFT; i++) {
-        if (!rota_fj_is_done(&left_forks[i].task))
-            return false;
-    }
-    return true;
-}
-
-/* FJ-08, GEN-14: what nobody has joined is run by others. */
-TEST(what_a_torn_worker_had_forked_is_run_by_others)
-{
-    rota_executor *pool = test_forkjoin_of(1); /* so that nobody steals */
-    atomic_uint runs = 0;
-
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_ok(rota_execute(pool, fork_and_end, &runs));
-        test_await_count(&runs, i * LEFT);
-        test_until(are_done, NULL);
-    }
-    assert_ok(rota_close(pool));
-    assert_int_equal(runs, 3 * LEFT);
-}
-
-static struct ending ending_alone = {.task = ROTA_FJ(end_in_fork)};
-
-static void *fork_one_that_ends(void *arg)
-{
-    rota_fork(&ending_alone.task);
-    return arg;
-}
-
-static bool is_done(void *task)
-{
-    return rota_fj_is_done(task);
-}
-
-/* GEN-14: also one that is run by the worker that forked it, and that nobody joins there. */
-TEST(a_fork_that_ended_its_own_worker_has_failed)
-{
-    rota_executor *pool = test_forkjoin_of(1);
-
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_ok(rota_execute(pool, fork_one_that_ends, NULL));
-        test_await_count(&ending_alone.begun, i);
-        test_until(is_done, &ending_alone.task);
-        assert_int_equal(rota_fj_error(&ending_alone.task), ROTA_ECANCELED);
-        rota_fj_reset(&ending_alone.task);
-    }
-    assert_ok(rota_close(pool));
-}
-
-static void invoke_and_end(void *pool)
-{
-    struct ending ending = {.task = ROTA_FJ(end_in_fork)};
-
-    rota_invoke(pool, &ending.task);
-    test_die(__FILE__, __LINE__, "the thread has not ended");
-}
-
-/* A caller that takes part is a thread as any other. */
-TEST(a_caller_may_end_while_it_takes_part)
-{
-    rota_executor *pool = test_forkjoin_of(1);
-
-    for (int i = 0; i < 5; i++)
-        test_thread_join(test_thread_start(invoke_and_end, pool));
-    assert_int_equal(test_fj_stats(pool).active, 0);
-    invoke_fib(pool);
-    test_fj_inside(pool, invoke_fib, pool);
     assert_ok(rota_close(pool));
 }

@@ -101,10 +101,10 @@ static void nest(job *outer)
     rota_future_unref(future);
 }
 
-/* Not with another body below it, which may hold something. */
+/* Not with another body below it, which may hold something, nor in a fork/join pool. */
 static void end_thread(void)
 {
-    if (is_actor() || depth[ex_running->id] > 1)
+    if (is_actor() || depth[ex_running->id] > 1 || rota_fj_pool() != NULL)
         return;
     depth[ex_running->id] = 0;
     ex_exit();

@@ -297,21 +297,3 @@ TEST(some_signals_cannot_be_prepared)
     assert_false(rota__os_signal_prepare(-1));
     assert_false(rota__os_signal_prepare(100000));
 }
-
-static int elsewhere;
-
-static void knows_its_stack(void *arg)
-{
-    uintptr_t low, end, here = (uintptr_t)__builtin_frame_address(0);
-
-    rota__os_stack_bounds(&low, &end);
-    test_check(low <= here && here < end);
-    test_check((uintptr_t)&elsewhere < low || (uintptr_t)&elsewhere >= end);
-}
-
-/* The first one's, too. */
-TEST(a_thread_knows_where_its_stack_is)
-{
-    test_thread_join(test_thread_start(knows_its_stack, NULL));
-    knows_its_stack(NULL);
-}

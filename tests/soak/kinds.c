@@ -166,7 +166,7 @@ static const struct kind kinds[] = {
      .move = trees_move,
      .check = trees_check,
      .helps = true},
-    {.name = "stealing", .make = stealing_make, .helps = true, .tears = true},
+    {.name = "stealing", .make = stealing_make, .helps = true},
     {.name = "ready-made", .make = ready_made, .helps = true},
     {.name = "many threads", .make = many_threads, .helps = true},
     {.name = "custom", .make = custom},

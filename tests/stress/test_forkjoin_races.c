@@ -18,24 +18,8 @@ struct round {
     test_latch latch;
 };
 
-static _Thread_local bool is_worker;
-
-static void begin_worker(void *ctx)
-{
-    is_worker = true;
-}
-
-static void *run_and_end_thread(void *arg)
-{
-    test_round_run(arg);
-    if (is_worker)
-        pthread_exit(NULL);
-    return arg;
-}
-
 static void begin_round(struct round *round, rota_forkjoin_options options)
 {
-    options.threads.on_start = begin_worker;
     test_round_begin(&round->all, test_forkjoin(options));
     round->cancelled = false;
     atomic_store(&round->shared_runs, 0);
@@ -168,42 +152,6 @@ TEST(no_task_is_left_by_a_worker_that_times_out)
 TEST(callers_who_take_part_and_who_wait_all_return)
 {
     race(&(test_race){make_fleeting, {invoke_some, invoke_some, invoke_some}, test_round_all_ran});
-}
-
-/* -- Against a worker that is torn away ---------------------------------------------------- */
-
-static void tear(void *arg)
-{
-    struct round *round = arg;
-
-    for (unsigned i = 0; i < 2; i++) {
-        test_check(rota_execute(round->all.pool, run_and_end_thread, round) == ROTA_OK);
-        atomic_fetch_add(&round->all.accepted, 1);
-        test_round_linger(&round->all);
-    }
-}
-
-/* GEN-14 */
-TEST(no_task_is_left_by_a_worker_that_is_torn_away)
-{
-    race(&(test_race){make_any, {tear, submit_and_get, invoke_some}, test_round_all_ran});
-}
-
-static void tear_until_refused(void *arg)
-{
-    struct round *round = arg;
-    int status;
-
-    while ((status = rota_execute(round->all.pool, run_and_end_thread, round)) == ROTA_OK) {
-        atomic_fetch_add(&round->all.accepted, 1);
-        test_round_linger(&round->all);
-    }
-    test_check(status == ROTA_EREJECTED);
-}
-
-TEST(a_forkjoin_pool_whose_workers_are_torn_away_ends)
-{
-    race(&(test_race){make_any, {test_round_shut_down, tear_until_refused}, test_round_all_ran});
 }
 
 /* -- Cancelling --------------------------------------------------------------------------- */

@@ -88,7 +88,7 @@ static void keep_reference(rota_executor *ex, rota_future *future)
     rota__future_pin(future); /* in place of the task's, which the run gives up */
 }
 
-static const rota__run_ops periodic_ops = {false, run_periodic, keep_pending, keep_reference};
+static const rota__run_ops periodic_ops = {run_periodic, keep_pending, keep_reference};
 
 bool test_future_run_and_reset(rota_future *future)
 {

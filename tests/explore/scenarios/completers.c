@@ -549,46 +549,6 @@ EXPLORE(a_child_is_forked_in_a_pool_that_has_stopped)
     end_stopped();
 }
 
-/* -- Threads that end --------------------------------------------------------------------------- */
-
-static void fork_both_and_end_thread(rota_completer *self)
-{
-    just_run(self);
-    rota_set_pending(self, 2);
-    rota_fork(task(A));
-    rota_fork(task(B));
-    ex_exit();
-}
-
-static void *fork_root(void *unused)
-{
-    rota_fork(task(ROOT));
-    return unused;
-}
-
-/* GEN-14: it has failed, and its children are for others. */
-EXPLORE(a_completer_ends_its_worker)
-{
-    begin(1 + ex_choose(2), fork_both_and_end_thread, run_and_complete, run_and_complete);
-    ex_check(rota_execute(pool, fork_root, NULL) == ROTA_OK);
-    ex_check(rota_await_quiescence(pool, ROTA_FOREVER) == ROTA_OK);
-    check_failed_with(ROOT, ROTA_ECANCELED);
-    ex_check(count(&ran[ROOT]) == 1 && count(&completed[ROOT]) == 0);
-    ex_check(count(&ran[A]) == 1 && count(&ran[B]) == 1);
-    end();
-}
-
-/* The same of a caller that takes part, beside a pool that stops. */
-EXPLORE(a_completer_ends_a_caller_as_the_pool_stops)
-{
-    begin(1, fork_both_and_end_thread, run_and_complete, run_and_complete);
-    ex_thread *caller = ex_start(invoke_root, NULL);
-    stop(NULL);
-    ex_join(caller);
-    ex_check(count(&ran[A]) <= 1 && count(&ran[B]) <= 1);
-    end_stopped();
-}
-
 /* -- Helping ------------------------------------------------------------------------------------ */
 
 static void help_root(void *arg)

@@ -693,57 +693,6 @@ EXPLORE(somebody_waits_for_quiescence_as_a_task_comes)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
-/* -- Threads that end --------------------------------------------------------------------------- */
-
-static void *end_thread(void *unused)
-{
-    execute(NUMBER(0));
-    ex_exit();
-    return unused;
-}
-
-/* GEN-14: what it had queued is for others. */
-EXPLORE(a_task_ends_its_forkjoin_worker)
-{
-    begin((rota_forkjoin_options){.parallelism = 1});
-    ex_check(rota_execute(pool, end_thread, NULL) == ROTA_OK);
-    submit_and_get(NUMBER(1));
-    wait_for(0);
-    ex_check(rota_close(pool) == ROTA_OK);
-    ex_check(runs(0) == 1 && runs(1) == 1);
-}
-
-static void *fork_and_end_thread(void *left)
-{
-    rota_fork(left);
-    ex_exit();
-    return NULL;
-}
-
-/* GEN-14: so is what it had forked, and nobody has joined; it ends once, also if the pool does. */
-EXPLORE(a_task_forks_and_ends_its_worker)
-{
-    static node left;
-
-    left = (node)NODE(leaf, 0);
-    begin((rota_forkjoin_options){.parallelism = 1});
-    ex_check(rota_execute(pool, fork_and_end_thread, &left) == ROTA_OK);
-    ex_check((ex_choose(2) ? rota_shutdown(pool) : rota_shutdown_now(pool, NULL)) == ROTA_OK);
-    end();
-    ex_check(rota_fj_is_done(&left.task) || rota__fj_is_fresh(&left.task));
-    ex_check(runs(0) <= 1);
-}
-
-/* What it gives back to a pool that is stopped is discarded there. */
-EXPLORE(a_task_ends_its_forkjoin_worker_as_the_pool_stops)
-{
-    begin((rota_forkjoin_options){.parallelism = 1});
-    ex_check(rota_execute(pool, end_thread, NULL) == ROTA_OK);
-    ex_check(rota_shutdown_now(pool, NULL) == ROTA_OK);
-    end();
-    ex_check(runs(0) <= 1);
-}
-
 /* -- Faults ------------------------------------------------------------------------------------- */
 
 EXPLORE_WITH_FAULTS(a_forkjoin_pool_without_memory_or_threads_loses_nothing)

@@ -452,7 +452,7 @@ static void give_up_reference(rota_executor *ex, rota_future *future)
     rota__future_pin(future); /* for the caller of run_and_reset */
 }
 
-static const rota__run_ops periodic_ops = {false, run_periodic, keep, give_up_reference};
+static const rota__run_ops periodic_ops = {run_periodic, keep, give_up_reference};
 
 /* True: the future is pending again. The caller keeps its reference to the task. */
 static bool run_and_reset(rota_future *future)
