@@ -77,6 +77,7 @@ int rota__waiter_begin_uninterruptible(rota__waiter *waiter)
         return ROTA_ENOMEM;
     waiter->thread = self;
     rota__store_relaxed(&waiter->woken, 0);
+    waiter->poked = NULL;
     rota__thread_hold(self);
     return ROTA_OK;
 }
@@ -100,6 +101,17 @@ static bool is_woken(void *waiter)
     return rota__load_acquire(&((rota__waiter *)waiter)->woken) != 0; /* pairs with _wake */
 }
 
+static bool is_poked(const rota__waiter *waiter)
+{
+    return waiter->poked != NULL
+           && rota__load_acquire(waiter->poked) != 0; /* pairs with rota__future_moved */
+}
+
+static bool is_woken_or_poked(void *waiter)
+{
+    return is_woken(waiter) || is_poked(waiter);
+}
+
 int rota__waiter_wait_idle(rota__waiter *waiter, rota_ns deadline)
 {
     return rota__park_until(waiter->thread, is_woken, waiter, deadline);
@@ -118,10 +130,12 @@ int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline, rota__withdraw *wi
     if (is_woken(waiter))
         return ROTA_OK;
     const rota__helper *helper = call_on_block(self);
-    int status = rota__waiter_wait_idle(waiter, deadline);
+    int status = rota__park_until(self, is_woken_or_poked, waiter, deadline);
     call_on_unblock(helper);
-    if (status == ROTA_OK)
+    if (status == ROTA_OK && is_woken(waiter))
         return ROTA_OK;
+    if (status == ROTA_OK)
+        status = ROTA_EAGAIN;                      /* poked */
     if (!withdraw(waiter, status)) {               /* wait.K2a: a waker has the waiter */
         rota__waiter_wait_uninterruptible(waiter); /* wait.K2b: and will wake it */
         return ROTA_OK;

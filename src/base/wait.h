@@ -45,9 +45,10 @@ int rota__park_until(rota_thread *self, bool (*ready)(void *arg), void *arg, rot
 typedef struct rota__waiter {
     rota_thread *thread;
     rota__atomic(uint32_t) woken;
+    const rota__atomic(uint32_t) * poked; /* or NULL; not 0: the wait ends with ROTA_EAGAIN */
 } rota__waiter;
 
-/* Takes the waiter out of its list, because of `why`: ROTA_ETIMEDOUT or ROTA_EINTERRUPTED. False: a
+/* Takes the waiter out of its list, because of `why`: ROTA_ETIMEDOUT, ROTA_EINTERRUPTED or ROTA_EAGAIN. False: a
    waker has done that, and wakes the waiter (wait.K2). */
 typedef bool rota__withdraw(rota__waiter *waiter, int why);
 
@@ -68,7 +69,8 @@ void rota__waiter_cancel(rota__waiter *waiter);
 /*
  * Waits until the waiter is woken: ROTA_OK. If the deadline passes or the thread is interrupted
  * first, the waiter is withdrawn, and the call returns ROTA_ETIMEDOUT or ROTA_EINTERRUPTED, which
- * clears the flag. If a waker was faster, its wake-up counts: ROTA_OK, and the flag stays set.
+ * clears the flag. A worker that helps may be poked, so that it looks for its task again: ROTA_EAGAIN.
+ * If a waker was faster, its wake-up counts: ROTA_OK, and the flag stays set.
  */
 int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline, rota__withdraw *withdraw);
 

@@ -14,6 +14,10 @@
  *   exec.E4  A submission that the library makes by itself holds an in-flight reference, because the
  *            owner of the executor does not know of it. The executor is not freed before the
  *            reference ends. The task may have run by then, and the owner may wait for that only.
+ *   exec.E5  A pending future has the number of the executor that it was submitted to last. A worker
+ *            that waits for the future looks into its queue only if that is the number of its pool.
+ *            The number is stored before the task is inserted. If the future had a number before, a
+ *            worker may be waiting for it, and rota__future_moved is called after the insertion.
  */
 #ifndef ROTA_EXEC_EXEC_INTERNAL_H
 #define ROTA_EXEC_EXEC_INTERNAL_H
@@ -67,6 +71,9 @@ struct rota_executor {
     bool observer_word; /* belongs to the watchdog */
 };
 
+/* The part of rota__submit for a future that was submitted before. */
+int rota__submit_again(rota_executor *ex, rota_future *future, rota_ns due);
+
 /* The one entrance for all tasks. `due` is ROTA__AT_ONCE, or a time for a scheduled pool. */
 static inline int rota__submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
@@ -75,6 +82,11 @@ static inline int rota__submit(rota_executor *ex, rota_task *task, rota_ns due)
     ROTA__PROBE3(task__submit, ex, task, task->call.name);
     if (ROTA__UNLIKELY(tracer != NULL))
         rota__task_set_stamp(task, tracer->stamp());
+    if (task->kind == ROTA__TASK_FUTURE) {
+        if (ROTA__UNLIKELY(rota__load_relaxed(&task->executor) != 0))
+            return rota__submit_again(ex, rota__future_of(task), due);
+        rota__store_relaxed(&task->executor, ex->number); /* exec.E5 */
+    }
     return ex->ops->submit(ex, task, due);
 }
 

@@ -67,7 +67,7 @@ static bool store_outcome(rota__run *run, rota_future *future)
         future->value_of = run->value_of; /* takes over the pin */
         run->value_of = NULL;
     }
-    future->task.error = run->error;
+    rota__store_relaxed(&future->task.error, run->error);
     future_end_completing_and_leave(future, run->error == 0 ? FUTURE_NORMAL : FUTURE_FAILED);
     return true;
 }
@@ -469,7 +469,7 @@ void rota__run_follow(const rota_future *source)
 
     run->ends_cancelled = phase > FUTURE_FAILED;
     if (phase != FUTURE_NORMAL)
-        run->execution.error = phase == FUTURE_FAILED ? source->task.error : 0;
+        run->execution.error = phase == FUTURE_FAILED ? rota_future_error(source) : 0;
 }
 
 void rota__run_return_of(rota_future *source)

@@ -31,6 +31,24 @@ void rota__inflight_end(rota_executor *ex)
     rota__sub_release(&ex->inflight, 1); /* exec.E4; pairs with rota__executor_unregister */
 }
 
+static void moved_and_unpin(void *future)
+{
+    rota__future_moved(future); /* exec.E5a */
+    rota__future_unpin(future);
+}
+
+int rota__submit_again(rota_executor *ex, rota_future *future, rota_ns due)
+{
+    int status;
+
+    rota__future_pin(future); /* the task may have run when `submit` returns */
+    rota__store_relaxed(&future->task.executor, ex->number); /* exec.E5 */
+    ROTA__CLEANUP_BEGIN(moved_and_unpin, future); /* the executor may run it here: GEN-14 */
+    status = ex->ops->submit(ex, &future->task, due);
+    ROTA__CLEANUP_END;
+    return status;
+}
+
 typedef struct inflight {
     rota_executor *executor;
     rota__inside inside; /* exec.E3: the executor may run the task here */

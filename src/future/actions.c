@@ -202,3 +202,29 @@ size_t rota__future_count_actions(rota_future *future)
     rota__store_release(&future->actions, word); /* unlocks; pairs with move_word */
     return count;
 }
+
+/* -- Poking --------------------------------------------------------------- */
+
+static void poke(rota__getter *getter)
+{
+    if (getter->waiter.poked == NULL)
+        return;                             /* its thread cannot help */
+    rota__store_release(&getter->poked, 1); /* pairs with is_poked in wait.c */
+    rota__unpark(getter->waiter.thread);
+}
+
+void rota__future_moved(rota_future *future)
+{
+    uintptr_t word = rota__add_acq_rel(&future->actions, 0); /* future.F8b */
+
+    if (word == 0 || word == DONE)
+        return;
+    word = move_word(future, lock, NULL); /* actions.N2: no getter leaves meanwhile */
+    if (word == DONE)
+        return;
+    for (rota__action *action = newest_in(word); action != NULL; action = action->next) {
+        if (action->run == NULL)
+            poke(ROTA__CONTAINER(action, rota__getter, action));
+    }
+    rota__store_release(&future->actions, word); /* unlocks; pairs with move_word */
+}

@@ -30,7 +30,7 @@ rota_future *rota__future_new(const rota_call *call, bool held, size_t size)
         return NULL;
     future->task.call = call != NULL ? *call : (rota_call){0};
     rota__store_relaxed(&future->task.next, NULL);
-    future->task.error = 0;
+    rota__store_relaxed(&future->task.executor, 0);
     future->task.slab_offset = slab_offset;
     future->task.units = (uint8_t)units; /* by which destroy knows what was asked for */
     future->task.kind = ROTA__TASK_FUTURE;
@@ -204,7 +204,7 @@ static bool complete(rota_future *future, future_phase outcome, void *value, int
 
     if (end != FUTURE_TOO_LATE) {
         future->result = value;
-        future->task.error = code;
+        rota__store_relaxed(&future->task.error, code);
         future_end_completing(future, outcome);
     }
     return ended(future, end);
@@ -237,7 +237,7 @@ bool rota__future_end_failed(rota_future *future, int code, rota__action_queue *
 {
     if (future_begin_completing(future) == FUTURE_TOO_LATE)
         return false; /* GCOVR_EXCL_LINE: another thread completes it just now */
-    future->task.error = code;
+    rota__store_relaxed(&future->task.error, code);
     future_end_completing(future, FUTURE_FAILED);
     return collected(future, more);
 }
@@ -247,7 +247,7 @@ bool rota__future_end_like(rota_future *future, rota_future *source, rota__actio
     future_phase phase = source != NULL ? future_phase_settled(source) : FUTURE_NORMAL;
 
     if (phase == FUTURE_FAILED)
-        return rota__future_end_failed(future, source->task.error, more);
+        return rota__future_end_failed(future, rota_future_error(source), more);
     if (phase != FUTURE_NORMAL)
         return future_cancel(future) != FUTURE_TOO_LATE && collected(future, more);
     if (future_begin_completing(future) == FUTURE_TOO_LATE)

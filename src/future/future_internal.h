@@ -21,6 +21,9 @@
  *              it has one: cancel_listener.c.
  *   future.F7  Every use of a future happens before its destruction: a thread that gives a
  *              reference back releases, and the thread that destroys the future acquires.
+ *   future.F8  A worker that waits adds its getter first, and then looks for the task in its queue.
+ *              A thread that inserts the task does that first, and then looks for getters. Both
+ *              change the word `actions`, so one of them sees the other.
  */
 #ifndef ROTA_FUTURE_FUTURE_INTERNAL_H
 #define ROTA_FUTURE_FUTURE_INTERNAL_H
@@ -134,6 +137,7 @@ struct rota__action {
 typedef struct rota__getter {
     rota__action action;
     rota__waiter waiter;
+    rota__atomic(uint32_t) poked; /* not 0: its thread looks for the task again */
     rota_future *future;
 } rota__getter;
 
@@ -196,6 +200,12 @@ void rota__cancel_listener_await_idle(rota__cancel_listener *listener);
  * none, and *ready_at is the time at which the task will be due, or ROTA_FOREVER.
  */
 bool rota__future_help(rota_future *future, const rota__helper *helper, rota_ns *ready_at);
+
+/*
+ * The future was inserted into another queue, or once more: workers that wait for it look for its task
+ * again (future.F8). The caller pins the future.
+ */
+void rota__future_moved(rota_future *future);
 
 /* -- Its descriptor (event.c) --------------------------------------------- */
 

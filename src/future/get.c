@@ -42,35 +42,23 @@ static bool withdraw(rota__waiter *waiter, int why)
     return rota__future_remove(getter->future, &getter->action);
 }
 
-/* ROTA_OK: it is done. */
-static int wait_for(rota_future *future, rota_ns deadline)
-{
-    rota__getter getter = {.action = {.run = NULL}, .future = future};
-    int status = rota__waiter_begin(&getter.waiter, deadline);
-
-    if (status != ROTA_OK)
-        return status;
-    if (!rota__future_add(future, &getter.action)) {
-        rota__waiter_cancel(&getter.waiter);
-        return ROTA_OK;
-    }
-    if (spin(&getter.waiter))
-        return ROTA_OK;
-    return rota__waiter_wait(&getter.waiter, deadline, withdraw); /* FUT-07 */
-}
-
 /* -- Helping -------------------------------------------------------------- */
+
+static rota_task *take(rota_future *future, const rota__helper *helper, rota_ns *ready_at)
+{
+    *ready_at = ROTA_FOREVER;
+    if (rota_future_state_of(future) != ROTA_FUTURE_PENDING)
+        return NULL;
+    return helper->take(helper, future, ready_at);
+}
 
 bool rota__future_help(rota_future *future, const rota__helper *helper, rota_ns *ready_at)
 {
-    rota_task *task;
+    rota_task *task = take(future, helper, ready_at);
 
-    *ready_at = ROTA_FOREVER;
-    if (rota_future_state_of(future) != ROTA_FUTURE_PENDING)
-        return false;
-    task = helper->take(helper, future, ready_at);
     if (task == NULL)
-        return helper->run_others(helper, future);
+        return rota_future_state_of(future) == ROTA_FUTURE_PENDING
+               && helper->run_others(helper, future);
     helper->run(helper, task);
     return true;
 }
@@ -82,34 +70,70 @@ static const rota__helper *helper_of(const rota_thread *self)
     return rota__load_acquire(&rota__anyones_helper); /* pairs with the thread that sets it */
 }
 
-/* ROTA_OK: the thread may go on helping, or waiting. */
+/* Takes the getter back because its thread has something better to do than wait. */
+static void stop_waiting(rota__getter *getter)
+{
+    if (withdraw(&getter->waiter, ROTA_EAGAIN))
+        rota__waiter_cancel(&getter->waiter);
+    else
+        rota__waiter_wait_uninterruptible(&getter->waiter); /* wait.K2: a waker has it */
+}
+
+/*
+ * Waits until the future is done: ROTA_OK. ROTA_EAGAIN: the worker may be able to help now. The task
+ * may have come into the worker's queue just before other threads could see the getter, so the worker
+ * looks once more. If the task comes later, rota__future_moved pokes the worker.
+ */
+static int wait_for(rota_future *future, const rota__helper *helper, rota_ns deadline)
+{
+    rota__getter getter = {.action = {.run = NULL}, .future = future};
+    rota_ns ready_at = ROTA_FOREVER;
+    int status = rota__waiter_begin(&getter.waiter, deadline);
+
+    if (status != ROTA_OK)
+        return status;
+    if (helper != NULL)
+        getter.waiter.poked = &getter.poked;
+    if (!rota__future_add(future, &getter.action)) {
+        rota__waiter_cancel(&getter.waiter);
+        return ROTA_OK;
+    }
+    rota_task *task = helper != NULL ? take(future, helper, &ready_at) : NULL; /* future.F8a */
+    if (task != NULL) {
+        stop_waiting(&getter); /* the task may end its thread */
+        helper->run(helper, task);
+        return ROTA_EAGAIN;
+    }
+    if (spin(&getter.waiter))
+        return ROTA_OK;
+    status = rota__waiter_wait(&getter.waiter, ready_at < deadline ? ready_at : deadline, withdraw);
+    return status == ROTA_ETIMEDOUT && ready_at < deadline ? ROTA_EAGAIN : status; /* FUT-07 */
+}
+
+/* ROTA_EAGAIN: the thread may go on helping, and waiting. */
 static int check(rota_thread *self, rota_ns deadline)
 {
     if (rota__take_interrupt(self))
         return ROTA_EINTERRUPTED;
-    return rota__has_passed(deadline) ? ROTA_ETIMEDOUT : ROTA_OK;
+    return rota__has_passed(deadline) ? ROTA_ETIMEDOUT : ROTA_EAGAIN;
 }
 
 /*
- * Waits until the future is done: ROTA_OK. A worker runs the task itself if it is in the queue of its
- * own pool and due (EXEC-18). If the task is due later, the worker waits until then and tries again.
+ * Waits until the future is done: ROTA_OK. A worker runs the task itself if the task is in the queue
+ * of its own pool and due (EXEC-18), also if that happens while it waits.
  */
 static int wait_and_help(rota_future *future, rota_ns deadline)
 {
     rota_thread *self = rota__self();
     const rota__helper *helper = helper_of(self);
-    int status = ROTA_OK;
+    int status = ROTA_EAGAIN;
+    rota_ns ready_at;
 
-    while (status == ROTA_OK && !rota_future_is_done(future)) {
-        rota_ns ready_at = ROTA_FOREVER;
-        if (helper != NULL && rota__future_help(future, helper, &ready_at)) {
-            if (!rota_future_is_done(future))
-                status = check(self, deadline); /* it is periodic, or that was another task */
-            continue;
-        }
-        status = wait_for(future, ready_at < deadline ? ready_at : deadline);
-        if (status == ROTA_ETIMEDOUT && ready_at < deadline)
-            status = ROTA_OK; /* the task is due now */
+    while (status == ROTA_EAGAIN) {
+        bool has_helped = helper != NULL && rota__future_help(future, helper, &ready_at);
+        if (rota_future_is_done(future))
+            return ROTA_OK; /* even if the thread was interrupted meanwhile */
+        status = has_helped ? check(self, deadline) : wait_for(future, helper, deadline);
     }
     return status;
 }
@@ -122,7 +146,8 @@ static ROTA__NOINLINE int get_slow(rota_future *future, rota_ns timeout, void **
     if (phase != FUTURE_NEW)
         return report(future, phase, result);
     if (timeout <= 0)
-        return wait_for(future, rota__deadline(timeout)); /* only checks for an interrupt: INT-04 */
+        return wait_for(future, NULL,
+                        rota__deadline(timeout)); /* only checks for an interrupt: INT-04 */
     if (rota__is_executing(future))
         return ROTA_EDEADLOCK;
 
@@ -182,5 +207,5 @@ int rota_future_error(const rota_future *future)
 {
     if (future == NULL || future_phase_settled(future) != FUTURE_FAILED)
         return 0;
-    return future->task.error;
+    return rota__load_relaxed(&future->task.error);
 }

@@ -79,8 +79,12 @@ static rota__worker *worker_of(const rota__helper *helper)
 /* EXEC-18: the worker waits for a future whose task may be in its own pool's queue. */
 static rota_task *help_take(const rota__helper *helper, rota_future *future, rota_ns *ready_at)
 {
-    rota_queue *queue = worker_of(helper)->pool->queue;
+    const rota__pool *pool = worker_of(helper)->pool;
+    rota_queue *queue = pool->queue;
 
+    *ready_at = ROTA_FOREVER;
+    if (rota__load_relaxed(&future->task.executor) != pool->executor.number)
+        return NULL; /* exec.E5 */
     return queue->kind->remove_due(queue, &future->task, ready_at) ? &future->task : NULL;
 }
 

@@ -199,6 +199,17 @@ static rota_ns next_time(const rota__periodic *periodic)
     return rota__time_add(time, periodic->period); /* SCHED-12 */
 }
 
+/* Workers that wait for the future look for its next run. */
+static bool insert_again(rota__pool *pool, rota_future *future)
+{
+    rota__future_pin(future); /* another worker may run and free it at once */
+    int status = rota__queue_insert(pool->queue, &future->task);
+    if (status == ROTA_OK)
+        rota__future_moved(future); /* exec.E5b */
+    rota__future_unpin(future);
+    return status == ROTA_OK;
+}
+
 /* In a child of fork(2) no run follows, and the parent's queue may be locked for ever. */
 static bool requeue(rota_executor *ex, rota_future *future)
 {
@@ -210,7 +221,7 @@ static bool requeue(rota_executor *ex, rota_future *future)
     if (rota__pool_is_here(pool)
         && ROTA__BUG(sched.D1c, true,
                      rota__sched_admits(rota__sched_of(pool), &future->task) == ROTA_OK)
-        && rota__queue_insert(pool->queue, &future->task) == ROTA_OK)
+        && insert_again(pool, future))
         return true;
     rota_future_cancel(future); /* SCHED-22; no effect if it was already cancelled */
     return false;

@@ -29,12 +29,16 @@ struct rota_task {
                 rota__atomic(rota_task *) next;
                 rota__heap_item place;
             };
-            rota__atomic(uint64_t) counts; /* of a future: future.c only */
-            int32_t error;                 /* likewise: the code it failed with */
-            uint8_t slab_offset;           /* of its block: block.h */
-            uint8_t units;                 /* likewise: its size */
-            uint8_t kind;                  /* a rota__task_kind */
-            bool periodic;                 /* goes back to pending after a run */
+            rota__atomic(uint64_t) counts;       /* of a future: future.c only */
+            union {                              /* of a future */
+                rota__atomic(uint32_t) executor; /* pending: the number of the executor it was
+                                                    submitted to, or 0 */
+                rota__atomic(int32_t) error;     /* done: the code of its failure, or 0 */
+            };
+            uint8_t slab_offset; /* of its block: block.h */
+            uint8_t units;       /* likewise: its size */
+            uint8_t kind;        /* a rota__task_kind */
+            bool periodic;       /* goes back to pending after a run */
         };
     };
 };

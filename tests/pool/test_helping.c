@@ -4,6 +4,7 @@
  */
 #include "pools.h"
 #include "rota_test_internal.h"
+#include "rota_test_tasks.h"
 
 enum { CHILDREN = 4 };
 
@@ -258,6 +259,96 @@ TEST_WITH(test_virtual_time, a_worker_does_not_run_a_task_in_a_delay_queue_befor
     assert_ok(rota_close(later.pool));
     assert_status(later.status, ROTA_ETIMEDOUT);
     assert_int_equal(later.ran_at, later.time);
+}
+
+/* -- From another executor: EXEC-18 -------------------------------------------------------- */
+
+struct passed {
+    rota_future *future;
+    atomic_uint waiting;
+    pthread_t outer, inner;
+};
+
+static void *note_inner_thread(void *arg)
+{
+    ((struct passed *)arg)->inner = pthread_self();
+    return arg;
+}
+
+static void *get_passed(void *arg)
+{
+    struct passed *self = arg;
+
+    self->outer = pthread_self();
+    atomic_fetch_add(&self->waiting, 1);
+    test_check(rota_future_get(self->future, NULL) == ROTA_OK);
+    return NULL;
+}
+
+static rota_ns due_now(const void *task, void *ctx)
+{
+    (void)task;
+    (void)ctx;
+    return 0;
+}
+
+/* Passes a task on to a pool whose only worker waits for it. */
+static void pass_on_to(rota_executor *pool)
+{
+    struct passed self = {.waiting = 0};
+    rota_call call = {.fn = note_inner_thread, .arg = &self};
+    rota_future *waiting;
+    rota_task *task = test_task(call, &self.future);
+
+    assert_ok(rota_submit(pool, get_passed, &self, &waiting));
+    test_await_count(&self.waiting, 1);
+    assert_ok(rota_execute_task(pool, task));
+    assert_ok(rota_future_get(waiting, NULL));
+    assert_true(pthread_equal(self.outer, self.inner));
+    rota_future_unref(waiting);
+    rota_future_unref(self.future);
+    assert_ok(rota_close(pool));
+}
+
+TEST(the_only_worker_runs_a_task_that_is_passed_on_while_it_waits)
+{
+    rota_queue *queue;
+
+    for (int i = 0; i < 100; i++) {
+        pass_on_to(test_pool((rota_pool_options){.core_threads = 1}));
+        pass_on_to(test_sched((rota_sched_options){.core_threads = 1}));
+    }
+    assert_ok(rota_delay_queue(due_now, NULL, &queue));
+    pass_on_to(test_pool((rota_pool_options){.core_threads = 1, .queue = queue}));
+}
+
+static void *return_it(void *arg)
+{
+    return arg;
+}
+
+static void *get_delayed(void *delayed)
+{
+    rota_future *future;
+
+    test_check(rota_submit(delayed, return_it, delayed, &future) == ROTA_OK);
+    test_check(rota_future_get(future, NULL) == ROTA_OK);
+    rota_future_unref(future);
+    return NULL;
+}
+
+TEST(the_only_worker_runs_a_task_that_a_delayed_executor_submits_while_it_waits)
+{
+    rota_executor *pool = test_pool((rota_pool_options){.core_threads = 1});
+    rota_executor *delayed;
+    rota_future *waiting;
+
+    assert_ok(rota_delayed(pool, ROTA_MS(2), &delayed));
+    assert_ok(rota_submit(pool, get_delayed, delayed, &waiting));
+    assert_ok(rota_future_get(waiting, NULL));
+    rota_future_unref(waiting);
+    assert_ok(rota_close(delayed));
+    assert_ok(rota_close(pool));
 }
 
 /* -- Depth: EXEC-18 ----------------------------------------------------------------------- */

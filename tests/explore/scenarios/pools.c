@@ -331,6 +331,39 @@ EXPLORE(a_worker_runs_what_it_waits_for)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
+static int keep(void *kept, rota_task *task)
+{
+    *(rota_task **)kept = task;
+    return ROTA_OK;
+}
+
+static void *get(void *future)
+{
+    ex_check(rota_future_get(future, NULL) == ROTA_OK);
+    return NULL;
+}
+
+/* exec.E5, future.F8: the only worker waits, and no other thread could run the task. */
+EXPLORE(a_task_is_passed_on_while_a_worker_waits_for_it)
+{
+    rota_executor_ops ops = {.execute = keep};
+    rota_future *future, *waiting;
+    rota_executor *other;
+    rota_task *task;
+
+    begin(&(rota_pool_options){.core_threads = 1});
+    ex_check(rota_executor_new(&ops, &task, &other) == ROTA_OK);
+    ex_check(rota_submit(other, run, NUMBER(0), &future) == ROTA_OK);
+    ex_check(rota_submit(pool, get, future, &waiting) == ROTA_OK);
+    ex_check(rota_execute_task(pool, task) == ROTA_OK);
+    ex_check(rota_future_get(waiting, NULL) == ROTA_OK);
+    ex_check(runs(0) == 1);
+    rota_future_unref(waiting);
+    rota_future_unref(future);
+    ex_check(rota_close(other) == ROTA_OK);
+    ex_check(rota_close(pool) == ROTA_OK);
+}
+
 /* -- Completion ------------------------------------------------------------------------------ */
 
 static rota_completion *service;

@@ -420,6 +420,39 @@ EXPLORE(a_periodic_task_runs_on_two_workers)
     rota_future_unref(future);
 }
 
+static void *get_failed(void *future)
+{
+    ex_check(rota_future_get(future, NULL) == ROTA_EFAILED);
+    return NULL;
+}
+
+static void *get_released(void *unused)
+{
+    ex_check(rota_future_get(released, NULL) == ROTA_OK);
+    return unused;
+}
+
+/* exec.E5: one worker waits for the periodic task, while the other one runs it first and is then kept
+   from running it again. */
+EXPLORE(a_worker_waits_for_a_periodic_task_that_comes_again)
+{
+    rota_future *future, *waiting;
+
+    ex_check(rota_promise_new(&released) == ROTA_OK);
+    begin(&(rota_sched_options){.core_threads = 2});
+    beats = 0;
+    ex_check(rota_schedule_at_fixed_rate(sched, beat_twice, NULL, 0, SOON, &future) == ROTA_OK);
+    ex_check(rota_submit(sched, get_failed, future, &waiting) == ROTA_OK);
+    ex_check(rota_execute(sched, get_released, NULL) == ROTA_OK);
+    ex_check(rota_future_get(waiting, NULL) == ROTA_OK);
+    release();
+    ex_check(rota_close(sched) == ROTA_OK);
+    ex_check(beats == 2);
+    rota_future_unref(waiting);
+    rota_future_unref(future);
+    rota_future_unref(released);
+}
+
 /* The only worker runs another task: it is done with the periodic task. */
 static void let_worker_end_its_turn(void)
 {
