@@ -98,7 +98,8 @@ void rota__future_check(const rota_future *future)
 
 /* -- Holding -------------------------------------------------------------- */
 
-static inline bool is_gone(const rota_future *future)
+/* Only checked builds call it. */
+__attribute__((unused)) static inline bool is_gone(const rota_future *future)
 {
     uint64_t counts = rota__load_relaxed(&future->task.counts);
 
