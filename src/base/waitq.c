@@ -243,8 +243,8 @@ void rota__waitq_abort_all_and_unlock(rota__waitq *queue)
     rota__list aborted;
 
     rota__list_init(&aborted);
-    rota__store_release(&queue->epoch, rota__waitq_next_epoch(queue)); /* waitq.W6 */
-    if (queue->leader != NULL && queue->leader->state == ROTA__WAITQ_LEADING) {
+    rota__store_release(&queue->epoch, rota__waitq_next_epoch(queue));          /* waitq.W6 */
+    if (queue->leader != NULL && queue->leader->state == ROTA__WAITQ_LEADING) { /* waitq.W6c */
         queue->leader->state = ROTA__WAITQ_ABORTED;
         rota__link_init(&queue->leader->link);
         rota__list_append(&aborted, &queue->leader->link);

@@ -719,6 +719,46 @@ EXPLORE(aborted_consumers_of_a_delay_queue_return)
     end();
 }
 
+static rota_ns left_at;
+
+static void take_until_closed_and_note_time(void *unused)
+{
+    take_until_closed(unused);
+    left_at = rota_now();
+}
+
+/* waitq.W6: a leader that is parked until a known time leaves when it is aborted, not then. */
+EXPLORE(an_aborted_leader_leaves_before_its_element_is_due)
+{
+    rota_ns far = rota_now() + ROTA_HOURS(1000);
+
+    begin_delayed();
+    rota__store_relaxed(&is_closed, 0);
+    due_at[0] = far;
+    put(NUMBER(0));
+    ex_thread *consumer = ex_start(take_until_closed_and_note_time, NULL);
+    close_queue();
+    rota_ns now = rota_now();
+    ex_join(consumer);
+    ex_check(now >= far || left_at < far);
+    remove_what_is_left();
+}
+
+/* waitq.W2, waitq.W6: a consumer is notified and then aborted. One that comes later gets an element. */
+EXPLORE(a_consumer_that_was_notified_is_aborted_and_followed)
+{
+    begin(rota_deque(ROTA_UNBOUNDED, &queue));
+    rota__store_relaxed(&is_closed, 0);
+    ex_thread *aborted = ex_start(take_until_closed, NULL);
+    put(NUMBER(0));
+    close_queue();
+    ex_thread *producer = ex_start(put, NUMBER(1));
+    take(NUMBER(0));
+    ex_join(producer);
+    ex_join(aborted);
+    remove_what_is_left();
+}
+
 /* -- Looking while others are at work -------------------------------------------------------- */
 
 static size_t shown[8];
