@@ -151,6 +151,7 @@ static const struct bad bad[] = {
     /* fields */
     {LINE "\r\n", ROTA__HTTP_BAD}, /* without a host */
     {LINE "A: b\r\n\r\n", ROTA__HTTP_BAD},
+    {LINE "Most: localhost\r\n\r\n", ROTA__HTTP_BAD},
     {LINE HOST "\rX", ROTA__HTTP_BAD},
     {LINE HOST "\n", ROTA__HTTP_BAD},
     {LINE HOST " folded: x\r\n\r\n", ROTA__HTTP_BAD},
