@@ -37,8 +37,7 @@ static void in_child(void)
 
     rota__os_reset_after_fork();
     rota__store_relaxed(&rota__generation, rota__generation_now() + 1);
-    rota__store_relaxed(&self->holds, 0); /* threads that held it are not here, */
-    self->inside = NULL;                  /* nor what it was in */
+    rota__thread_reset_after_fork(self);
     in_parent();
 }
 

@@ -40,6 +40,21 @@ void rota__thread_enter(rota_thread *self)
         rota__fork_watch() == ROTA_OK && rota__os_on_thread_exit(&self->at_exit) == ROTA_OK;
 }
 
+/* The thread belongs to no executor any more, and no other thread can wake it. */
+void rota__thread_reset_after_fork(rota_thread *self)
+{
+    rota__store_relaxed(&self->holds, 0);
+    self->inside = NULL;
+    self->helper = NULL;
+    self->cancelling = NULL;
+    self->submission = NULL;
+    self->signal_target = NULL;
+    self->signal_lock = (rota__mutex){0}; /* a thread of the parent may have held it */
+    for (rota__execution *execution = self->current; execution != NULL;
+         execution = execution->outer)
+        execution->stop = NULL;
+}
+
 rota_thread *rota_thread_self(void)
 {
     rota_thread *self = rota__self();
@@ -49,15 +64,28 @@ rota_thread *rota_thread_self(void)
 
 /* -- Executions ----------------------------------------------------------- */
 
-void rota__take_flag_for_current(rota_thread *self)
+void rota__set_current_locked(rota_thread *self, rota__execution *execution)
 {
-    rota__swap_acquire(&self->interrupted, 0);           /* thread.T4b; for rota_thread_interrupt */
-    rota__store_relaxed(&self->current->interrupted, 1); /* thread.T1 */
+    rota__mutex_lock(&self->signal_lock); /* thread.T5 */
+    self->current = execution;
+    rota__mutex_unlock(&self->signal_lock);
 }
 
-void rota__execution_begin(rota__execution *execution, const void *subject)
+void rota__move_interrupt_in(rota_thread *self)
 {
-    rota__execution_init(execution);
+    rota__swap_acquire(&self->interrupted, 0); /* thread.T4b; pairs with rota_thread_interrupt */
+    rota__or_acq_rel(&self->current->interrupted, ROTA__INTERRUPT_THREAD); /* thread.T1 */
+}
+
+void rota__move_interrupt_out(rota__execution *execution)
+{
+    rota__store_relaxed(&execution->interrupted, 0);        /* a second leave moves nothing */
+    rota__swap_release(&execution->thread->interrupted, 1); /* thread.T1a */
+}
+
+void rota__execution_begin(rota__execution *execution, const void *subject, rota__stop_word *stop)
+{
+    rota__execution_init(execution, stop);
     rota__execution_enter(execution, subject);
 }
 
@@ -101,53 +129,80 @@ bool rota__is_inside(const void *object)
 
 /* -- Interruption --------------------------------------------------------- */
 
-static void rouse(rota_thread *thread)
+/* Flags an execution, and wakes its thread. */
+static void set_flag(rota__execution *execution)
 {
-    rota__unpark(thread);
-    if (thread->signalled != NULL) /* set before anybody knew the thread */
-        rota__os_thread_signal(thread->signalled);
+    rota__or_acq_rel(&execution->interrupted,
+                     ROTA__INTERRUPT_TASK); /* thread.T4; pairs with is_flagged */
+    rota__unpark(execution->thread);        /* thread.T2 */
 }
 
 void rota__interrupt_execution(rota__execution *execution)
 {
-    rota__swap_release(&execution->interrupted,
-                       1); /* thread.T2, thread.T4; read by is_interrupted */
-    rouse(execution->thread);
+    rota_thread *thread = execution->thread;
+
+    set_flag(execution);
+    if (thread->signal_target == NULL) /* it was set before any other thread knew this one */
+        return;
+    rota__mutex_lock(&thread->signal_lock);
+    if (thread->current == execution) /* thread.T5a */
+        rota__os_thread_signal(thread->signal_target);
+    rota__mutex_unlock(&thread->signal_lock);
 }
 
 void rota_thread_interrupt(rota_thread *thread)
 {
     if (thread == NULL)
         return;
-    rota__swap_release(&thread->interrupted, 1); /* thread.T2, thread.T4c; read by is_interrupted */
-    rouse(thread);                               /* thread.T2a */
+    if (thread == &rota__this_thread) { /* INT-02: a task restores its own flag */
+        set_flag(thread->current);
+        return;
+    }
+    rota__swap_release(&thread->interrupted, 1); /* thread.T4c; pairs with is_flagged */
+    rota__unpark(thread);                        /* thread.T2a */
+    if (thread->signal_target != NULL)
+        rota__os_thread_signal(thread->signal_target); /* whatever it executes */
 }
 
 void rota__thread_nudge(rota_thread *thread)
 {
-    rota__swap_release(&thread->outermost.interrupted, 1); /* thread.T4; read by is_interrupted */
-    rota__unpark(thread);
+    set_flag(&thread->outermost);
 }
 
-void rota__thread_stop(rota_thread *thread)
+void rota__stop_set(rota__stop_word *stop)
 {
-    rota__add_release(&thread->stopped, 1); /* thread.T1, pairs with rota__execution_begin */
-    rota_thread_interrupt(thread);
+    rota__swap_release(stop, 1); /* thread.T6; pairs with is_stopped */
 }
 
-void rota__thread_resume(rota_thread *self)
+void rota__stop_wake(rota_thread *thread, const rota__stop_word *stop)
 {
-    rota__sub_acq_rel(&self->stopped, 1);
-    rota__swap_acquire(&self->interrupted, 0); /* thread.T4 */
+    rota__unpark(thread); /* thread.T2b */
+    if (thread->signal_target == NULL)
+        return;
+    rota__mutex_lock(&thread->signal_lock);
+    if (thread->current->stop == stop) /* thread.T5b */
+        rota__os_thread_signal(thread->signal_target);
+    rota__mutex_unlock(&thread->signal_lock);
 }
 
-bool rota__is_interrupted(const rota_thread *self)
+static bool is_flagged(const rota_thread *self)
 {
     return rota__load_acquire(&self->interrupted) != 0
            || rota__load_acquire(&self->current->interrupted) != 0;
 }
 
-/* Pairs with all that set one. */
+static bool is_stopped(const rota__execution *execution)
+{
+    return execution->stop != NULL && !execution->stop_taken
+           && rota__load_acquire(execution->stop) != 0; /* thread.T6a; pairs with rota__stop_set */
+}
+
+bool rota__is_interrupted(const rota_thread *self)
+{
+    return is_flagged(self) || is_stopped(self->current);
+}
+
+/* Pairs with every function that sets a flag. */
 static void take_flag(rota__atomic(uint32_t) * interrupted)
 {
     rota__swap_acquire(interrupted, 0); /* thread.T4a */
@@ -159,6 +214,8 @@ bool rota__take_interrupt(rota_thread *self)
         return false;
     take_flag(&self->interrupted);
     take_flag(&self->current->interrupted);
+    if (is_stopped(self->current))
+        self->current->stop_taken = true;
     return true;
 }
 

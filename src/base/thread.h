@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.h - what the library knows of a thread, and interruption.
+ * thread.h - the thread record, executions and interrupts.
  *
- * Every thread has a rota_thread, in its thread-local storage. It knows what
- * the thread executes: a task, a task that this one runs while it waits, and
- * so on. Each execution has an interrupt flag of its own.
+ * Every thread has a rota_thread in its thread-local storage. It knows what the thread executes: a
+ * task, a task that the thread runs inside that one while it waits, and so on. Each execution has
+ * an interrupt flag of its own. An execution of an executor's task also refers to the stop word of
+ * that executor.
  *
- *   thread.T1  An interrupt aimed at an execution sets that one's flag; one aimed at the thread
- *              sets the thread's flag, which belongs to the innermost execution. When another
- *              begins inside that, the flag moves into the execution it was meant for. One that was
- *              not seen stays.
- *   thread.T2  Whoever sets a flag then unparks the thread. A thread that waits looks at both flags
- *              after each unpark. So no interrupt is slept through. Executions that begin on a
- *              stopped thread are interrupted from birth.
+ *   thread.T1  An execution's flag is for that execution. A thread's flag is for the execution that
+ *              is current when the thread checks it. When another execution begins, the flag moves
+ *              into the current one; if that one ends without having taken it, it moves back. A
+ *              stop word interrupts each execution that refers to it once.
+ *   thread.T2  A thread that sets a flag or a stop word then unparks the interrupted thread. A
+ *              thread that waits checks all three after each unpark. So no interrupt is slept
+ *              through.
  *   thread.T3  A thread does not exit while it is held: another thread has its address and will
  *              still unpark it (wait.h).
- *   thread.T4  A flag is set by a swap, which releases, and taken by a swap, which acquires. One
- *              swap may take the interrupts of several threads. It then sees what each of them did
- *              before: a read-modify-write continues the release sequence of the one before it,
- *              which a store would end.
- *   thread.T5  An execution that begins on a stopped thread sees what was done before the stop.
+ *   thread.T4  A flag is set by a read-modify-write, which releases, and taken by a swap, which
+ *              acquires. One swap may take the interrupts of several threads. The thread then sees
+ *              what each of them did before: a read-modify-write continues the release sequence of
+ *              the one before it, but a store would end the sequence.
+ *   thread.T5  The signal for an execution is sent only while that execution is the current one.
+ *              With a signal_target, `current` changes with signal_lock held.
+ *   thread.T6  A stop word is never cleared; an execution notes that it has taken the stop. An
+ *              execution that sees the word set also sees what was done before the stop.
  */
 /* layers: thread_local, the thread's record */
 #ifndef ROTA_BASE_THREAD_H
@@ -28,6 +32,7 @@
 #include "base/atomic.h"
 #include "base/block.h"
 #include "base/compiler.h"
+#include "base/mutex.h"
 #include "os/os.h"
 
 #include <rota/base.h>
@@ -35,12 +40,23 @@
 typedef struct rota__execution rota__execution;
 typedef struct rota__trace_record rota__trace_record; /* trace.h */
 
+/* Belongs to an executor: 0, or 1 from rota_shutdown_now on (thread.T6). */
+typedef rota__atomic(uint32_t) rota__stop_word;
+
+/* Values of a flag, which are added up. */
+enum {
+    ROTA__INTERRUPT_TASK = 1,  /* this execution was interrupted */
+    ROTA__INTERRUPT_THREAD = 2 /* its thread was, while this execution was current (thread.T1) */
+};
+
 /* On the stack of the thread that executes. Aligned so that its address leaves bits free. */
 struct rota__execution {
     _Alignas(16) rota_thread *thread;
-    rota__execution *outer;             /* what it runs inside of, or NULL */
+    rota__execution *outer;             /* the one around it, or NULL */
     const void *subject;                /* the future that it runs, or NULL */
+    rota__stop_word *stop;              /* of the executor whose task it is, or NULL */
     rota__atomic(uint32_t) interrupted; /* thread.T1 */
+    bool stop_taken;                    /* thread.T6 */
     bool may_fail;                      /* rota_fail counts here */
     int error;                          /* its code */
 };
@@ -79,11 +95,10 @@ typedef struct rota__inside {
 struct rota_thread {
     rota__os_word permit;                /* wait.c only */
     rota__atomic(uint32_t) interrupted;  /* thread.T1 */
-    rota__atomic(uint32_t) stopped;      /* thread.T1: how often */
     rota__atomic(uint32_t) holds;        /* thread.T3 */
     bool watched;                        /* its end will be noticed */
-    rota__execution *current;            /* the innermost; the thread's own to read */
-    rota__execution outermost;           /* outside any task */
+    rota__execution *current;            /* the innermost; others read it as thread.T5 says */
+    rota__execution outermost;           /* outside of tasks; a worker's has a stop word */
     const rota__inside *inside;          /* what it is inside of, innermost first, or NULL */
     const rota__helper *helper;          /* or NULL */
     void *deck;                          /* of a fork/join worker, in explored builds */
@@ -91,7 +106,8 @@ struct rota_thread {
     struct rota__submission *submission; /* exec/run.c only; the innermost, or NULL */
     rota__trace_record *record;          /* the tracer's, or NULL: trace.h */
     rota__spin_budget spin;              /* of its waits for futures */
-    rota__os_thread *signalled;          /* gets a signal with each interrupt; or NULL */
+    rota__os_thread *signal_target;      /* gets a signal with each interrupt; or NULL */
+    rota__mutex signal_lock;             /* thread.T5 */
     rota__os_exit_hook at_exit;
     rota__magazines magazines; /* block.h and block.c only */
 };
@@ -106,6 +122,9 @@ extern _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
 /* Prepares the calling thread's; `watched` stays false if its end cannot be noticed. */
 void rota__thread_enter(rota_thread *self);
 
+/* In a child of fork(2): the threads and executors of the parent are not here. */
+void rota__thread_reset_after_fork(rota_thread *self);
+
 static inline rota_thread *rota__self(void)
 {
     rota_thread *self = &rota__this_thread;
@@ -117,37 +136,49 @@ static inline rota_thread *rota__self(void)
 
 /* -- Executions ----------------------------------------------------------- */
 
-/* An execution of the calling thread, inside what it executes now. It can be entered many times. */
-static inline void rota__execution_init(rota__execution *execution)
+/* Prepares an execution inside the current one. It can be entered many times. */
+static inline void rota__execution_init(rota__execution *execution, rota__stop_word *stop)
 {
     execution->thread = rota__self();
     execution->outer = execution->thread->current;
+    execution->stop = stop;
     execution->may_fail = true;
 }
 
-void rota__take_flag_for_current(rota_thread *self); /* thread.T1 */
+void rota__set_current_locked(rota_thread *self, rota__execution *execution); /* thread.T5 */
+void rota__move_interrupt_in(rota_thread *self);                              /* thread.T1 */
+void rota__move_interrupt_out(rota__execution *execution);                    /* thread.T1 */
+
+static inline void rota__set_current(rota_thread *self, rota__execution *execution)
+{
+    if (ROTA__LIKELY(self->signal_target == NULL))
+        self->current = execution;
+    else
+        rota__set_current_locked(self, execution);
+}
 
 static inline void rota__execution_enter(rota__execution *execution, const void *subject)
 {
     rota_thread *self = execution->thread;
 
     if (ROTA__UNLIKELY(rota__load_acquire(&self->interrupted) != 0))
-        rota__take_flag_for_current(self);
+        rota__move_interrupt_in(self);
     execution->subject = subject;
     execution->error = 0;
-    /* After the thread's flag was taken (thread.T4): a stop sets these two in the other order. */
-    rota__store_relaxed(&execution->interrupted,
-                        rota__load_acquire(&self->stopped)); /* thread.T5 */
-    self->current = execution;
+    execution->stop_taken = false;
+    rota__store_relaxed(&execution->interrupted, 0);
+    rota__set_current(self, execution);
 }
 
 static inline void rota__execution_leave(rota__execution *execution)
 {
-    execution->thread->current = execution->outer;
+    rota__set_current(execution->thread, execution->outer);
+    if (ROTA__UNLIKELY(rota__load_relaxed(&execution->interrupted) & ROTA__INTERRUPT_THREAD))
+        rota__move_interrupt_out(execution);
 }
 
 /* Both. */
-void rota__execution_begin(rota__execution *execution, const void *subject);
+void rota__execution_begin(rota__execution *execution, const void *subject, rota__stop_word *stop);
 void rota__execution_end(rota__execution *execution);
 
 /* Does the calling thread execute `subject`, at any depth? */
@@ -168,18 +199,16 @@ bool rota__is_inside(const void *object);
 /* The execution must last until this returns. */
 void rota__interrupt_execution(rota__execution *execution);
 
-/* Ends a wait of the thread outside of tasks; nothing that it executes notices. */
+/* Interrupts a wait outside of tasks only: no task of that thread is interrupted. */
 void rota__thread_nudge(rota_thread *thread);
 
-/* Interrupts what the thread executes, and all that it will: thread.T1. */
-void rota__thread_stop(rota_thread *thread);
+/* Interrupts the executions that refer to the word: first set it, then wake each of their threads. */
+void rota__stop_set(rota__stop_word *stop);
+void rota__stop_wake(rota_thread *thread, const rota__stop_word *stop);
 
-/* Takes one stop back, for the calling thread, and an interrupt that nothing has seen. */
-void rota__thread_resume(rota_thread *self);
-
-/* The flag of what `self`, the calling thread, executes now. */
+/* Is the current execution of `self`, the calling thread, interrupted? */
 bool rota__is_interrupted(const rota_thread *self);
-bool rota__take_interrupt(rota_thread *self); /* and clears it */
+bool rota__take_interrupt(rota_thread *self); /* and clears the flag */
 
 /* -- Holds (thread.T3) ----------------------------------------------------------- */
 

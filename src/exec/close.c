@@ -21,7 +21,7 @@ static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
 static void restore_interrupt(bool interrupted)
 {
     if (interrupted)
-        rota__interrupt_execution(rota__self()->current);
+        rota_thread_interrupt(rota__self());
 }
 
 int rota_close(rota_executor *ex)

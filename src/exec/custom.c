@@ -179,7 +179,7 @@ static bool user_says_ended(custom *own)
     int status = ask_user(own, 0);
 
     if (interrupted || status == ROTA_EINTERRUPTED)
-        rota__interrupt_execution(self->current);
+        rota_thread_interrupt(self);
     return status == ROTA_OK;
 }
 

@@ -120,7 +120,7 @@ static inline rota__action_queue *ready_list_for(rota_thread *self, const rota_f
 /* A hook has an interrupt flag of its own, and cannot fail the task (POOL-32, GEN-17). */
 static void enter_hook(rota__run *run)
 {
-    rota__execution_init(&run->hook_execution);
+    rota__execution_init(&run->hook_execution, run->execution.stop);
     run->hook_execution.may_fail = false;
     rota__execution_enter(&run->hook_execution, rota_task_future(run->task));
 }
@@ -339,8 +339,8 @@ void rota__run_unwound(void *arg)
 
     if (run->task == NULL)
         return;
-    rota_future *future = rota_task_future(run->task);     /* NULL for a plain task */
-    run->execution.thread->current = run->execution.outer; /* inner ones are gone: run.R2 */
+    rota_future *future = rota_task_future(run->task); /* NULL for a plain task */
+    rota__execution_leave(&run->execution);            /* inner ones are gone: run.R2 */
     /* A continuation may submit to an executor of the user's, which may run a task that ends the
        thread once more: in the step COMPLETE, or in RELEASE, where `requeue` cancels the future. */
     ROTA__ON_UNWIND_BEGIN(rota__run_unwound, run);
@@ -360,13 +360,13 @@ void rota__run_unwound(void *arg)
 /* -- Ways to run a task --------------------------------------------------- */
 
 void rota__run_init(rota__run *run, rota_executor *ex, const rota_hooks *hooks,
-                    const rota__run_ops *ops, rota__task_counts *counts)
+                    const rota__run_ops *ops, rota__task_counts *counts, rota__stop_word *stop)
 {
     *run = (rota__run){.executor = ex, .hooks = hooks, .ops = ops};
     run->counts = counts != NULL ? counts : &run->uncounted;
     run->has_hooks = hooks->before_execute != NULL || hooks->after_execute != NULL
                      || hooks->unobserved_failure != NULL;
-    rota__execution_init(&run->execution);
+    rota__execution_init(&run->execution, stop);
     /* Stacks grow down, so the execution around this record has a higher address. */
     ROTA__DEMAND(!ROTA__FRAMES_ARE_STACKED
                      || run->execution.outer == &run->execution.thread->outermost
@@ -386,7 +386,7 @@ void rota__run_here(rota_future *future, rota__action_queue *ready)
     rota__submission submission;
     rota__run run;
 
-    rota__run_init(&run, NULL, &rota__no_hooks, &rota__run_once, NULL);
+    rota__run_init(&run, NULL, &rota__no_hooks, &rota__run_once, NULL, NULL);
     rota__submission_begin(&submission, future, ready);
     rota__run_nested(&run, &future->task);
     rota__submission_end(&submission); /* no scope: a step returns (run.R5) */
@@ -398,7 +398,7 @@ void rota_task_run(rota_task *task)
 
     if (task == NULL)
         return;
-    rota__run_init(&run, NULL, &rota__no_hooks, &rota__run_once, NULL);
+    rota__run_init(&run, NULL, &rota__no_hooks, &rota__run_once, NULL, NULL);
     rota__run_nested(&run, task);
 }
 
@@ -428,9 +428,8 @@ void rota__call_thread_hook(const char *name, void (*hook)(void *ctx), void *ctx
 
     if (hook == NULL)
         return;
-    rota__execution_begin(&execution, NULL);
+    rota__execution_begin(&execution, NULL, NULL); /* no stop word: it is clear in a stopped pool */
     execution.may_fail = false;
-    rota__store_relaxed(&execution.interrupted, 0); /* also in a stopped pool */
     ROTA__MUST_RETURN(name, hook(ctx));
     rota__execution_end(&execution);
 }

@@ -10,7 +10,7 @@
  *
  *     rota__run run;
  *
- *     rota__run_init(&run, executor, hooks, ops, counts);
+ *     rota__run_init(&run, executor, hooks, ops, counts, &stop_word);
  *     ROTA__ON_UNWIND_BEGIN(rota__run_unwound, &run);
  *     while ((task = next_task()) != NULL)
  *         rota__run_task(&run, task);
@@ -116,9 +116,10 @@ struct rota__run {
     rota__action_queue *ready; /* takes the continuations of this future; NULL: they run here */
 };
 
-/* Prepares a record for the calling thread. NULL for counts: no executor counts these tasks. */
+/* Prepares a record for the calling thread. NULL for counts: no executor counts these tasks. NULL for
+   stop: no executor interrupts them by a stop. */
 void rota__run_init(rota__run *run, rota_executor *ex, const rota_hooks *hooks,
-                    const rota__run_ops *ops, rota__task_counts *counts);
+                    const rota__run_ops *ops, rota__task_counts *counts, rota__stop_word *stop);
 
 /* Runs a task and ends its life. The caller's cleanup scope calls rota__run_unwound. */
 void rota__run_task(rota__run *run, rota_task *task);

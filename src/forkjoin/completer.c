@@ -277,11 +277,11 @@ void rota_completer_run(rota_fj *task)
 }
 
 /* After it, the completer is touched only if it has failed: completer.N3. */
-static void run(rota_completer *c)
+static void run(rota_completer *c, rota__stop_word *stop)
 {
     rota__execution execution; /* `error`: the code of rota_fj_fail */
 
-    rota__execution_begin(&execution, &c->task);
+    rota__execution_begin(&execution, &c->task, stop);
     execution.may_fail = false;
     ROTA__MUST_RETURN("a completer", rota_completer_run(&c->task));
     rota__execution_end(&execution);
@@ -302,7 +302,7 @@ void rota__completer_turn(rota_fj *task, const rota__fj_worker *runner)
     else if (runner != NULL && rota__fj_pool_state(runner->pool) >= ROTA_STOP)
         rota__completer_drop(task);
     else
-        run(completer_of(task));
+        run(completer_of(task), rota__fj_stop_word(runner));
 }
 
 /* -- Helping -------------------------------------------------------------- */

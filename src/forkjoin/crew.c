@@ -513,7 +513,6 @@ rota__fj_worker *rota__crew_enter(rota__fj_pool *pool)
     pool->guests++;
     rota__add_acq_rel(&pool->crowd, FJ_ACTIVE);
     worker->self = rota__self();
-    worker->is_stopped = false;
     return worker;
 }
 
@@ -522,8 +521,6 @@ void rota__crew_exit(rota__fj_worker *worker)
     rota__fj_pool *pool = worker->pool;
 
     rota__mutex_lock(&pool->lock);
-    if (worker->is_stopped) /* forkjoin.F6 */
-        rota__thread_resume(worker->self);
     worker->self = NULL;
     pool->guests--;
     rota__sub_acq_rel(&pool->crowd, FJ_ACTIVE);

@@ -125,7 +125,7 @@ void rota__fj_run_shared(rota_fj *task, rota__fj_worker *runner)
     rota__store_relaxed(rota__fj_word(task, FJ_RUNNER), (uintptr_t)runner);
     rota__fj_add(task, FJ_SHARED); /* fj.J1; releases the runner to who helps it */
     if (may_begin(task, runner)) {
-        rota__execution_begin(&execution, NULL);
+        rota__execution_begin(&execution, NULL, rota__fj_stop_word(runner));
         execution.may_fail = false;
         ROTA__MUST_RETURN("a fork/join task", task->run(task));
         rota__execution_end(&execution);

@@ -23,8 +23,6 @@
  *   forkjoin.F5  A thread that is no longer counted in `threads` or `guests` does three things
  *                before it leaves the lock: it calls a worker if there is work and a place, runs
  *                tasks for which no worker can be made, and ends the pool if nothing is left.
- *   forkjoin.F6  A caller that was stopped together with the pool is resumed when it has taken
- *                part.
  */
 #ifndef ROTA_FORKJOIN_INTERNAL_H
 #define ROTA_FORKJOIN_INTERNAL_H
@@ -204,7 +202,6 @@ struct rota__fj_worker {
     unsigned helping; /* tasks that it runs while one waits for a future, inside one another */
     unsigned blocks;  /* rota_block_begin, and waits of tasks, nested */
     unsigned waits;   /* joins that help a thief, nested */
-    bool is_stopped;  /* by the pool; under its lock */
     uint32_t random;
     rota__atomic(uint64_t) steals;
     rota__spin_budget spin;
@@ -286,6 +283,7 @@ struct rota__fj_pool {
     rota_hooks hooks;
     rota__thread_plan *plan;
     rota__atomic(uint32_t) state; /* rota_executor_state; grows with the lock held */
+    rota__stop_word stopped;      /* set after the state is ROTA_STOP */
     rota__atomic(uint64_t) crowd;
     rota__atomic(size_t) submissions;          /* in the inbox; written with the lock held */
     rota__atomic(rota__fj_worker *) * workers; /* max_threads; those that were ever made stay */
@@ -321,6 +319,12 @@ static inline rota_executor_state rota__fj_pool_state(const rota__fj_pool *pool)
 static inline bool rota__fj_is_here(const rota__fj_pool *pool)
 {
     return pool->generation == rota__generation_now();
+}
+
+/* For an execution of a task that `runner` runs; NULL: the task runs outside of its pool. */
+static inline rota__stop_word *rota__fj_stop_word(const rota__fj_worker *runner)
+{
+    return runner != NULL ? &runner->pool->stopped : NULL;
 }
 
 rota__fj_pool *rota__as_forkjoin(rota_executor *ex); /* NULL: another kind */

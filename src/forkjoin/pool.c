@@ -159,12 +159,12 @@ static void stop_workers(rota__fj_pool *pool)
     uint32_t made = rota__load_relaxed(&pool->made);
 
     rota__add_acq_rel(&pool->crowd, 0); /* pairs with rota__fj_answer */
+    rota__stop_set(&pool->stopped);
     for (uint32_t i = 0; i < made; i++) {
         rota__fj_worker *worker = rota__load_relaxed(&pool->workers[i]);
         rota__deque_request(&worker->deque);
-        if (worker->self != NULL && !worker->is_stopped)
-            rota__thread_stop(worker->self);
-        worker->is_stopped = worker->self != NULL;
+        if (worker->self != NULL)
+            rota__stop_wake(worker->self, &pool->stopped);
     }
 }
 

@@ -106,7 +106,7 @@ static void run_task(rota__fj_pool *pool, rota_task *task)
         rota_task_discard(task); /* FJ-24 */
         return;
     }
-    rota__run_init(&run, &pool->executor, &pool->hooks, &rota__run_once, NULL);
+    rota__run_init(&run, &pool->executor, &pool->hooks, &rota__run_once, NULL, &pool->stopped);
     ROTA__MUST_RETURN("a task of a fork/join pool", rota__run_task(&run, task));
 }
 
@@ -309,13 +309,13 @@ static void present(rota__fj_worker *worker)
 
     self->helper = &worker->helper;
     if (worker->plan->threads.interrupt_signal != 0)
-        self->signalled = &worker->thread;
+        self->signal_target = &worker->thread;
+    self->outermost.stop =
+        &pool->stopped; /* for forks that run without an execution of their own */
     rota__fj_become(worker);
     rota__mutex_lock(&pool->lock);
     worker->self = self;
     rota__mutex_unlock(&pool->lock);
-    if (rota__fj_pool_state(pool) >= ROTA_STOP) /* who stops it looks for workers after that */
-        rota__thread_stop(self);
 }
 
 static void join_thread_before(rota__fj_worker *worker)
@@ -394,7 +394,7 @@ void rota__fj_take_part(rota__fj_pool *pool, rota__fj_worker *place, rota_fj *en
         run_outside(pool, entry);
         return;
     }
-    rota__execution_begin(&execution, NULL); /* before the pool can stop it */
+    rota__execution_begin(&execution, NULL, &pool->stopped);
     rota__mutex_unlock(&pool->lock);
     step_out(rota__fj_me());
     place->outer_helper = self->helper;

@@ -135,7 +135,7 @@ static void run_part(rota_fj *task)
     rota__execution execution;
     rhythm pace = first_pace(part->loop);
 
-    rota__execution_begin(&execution, NULL);
+    rota__execution_begin(&execution, NULL, rota__self()->current->stop);
     work_through(part, part->begin, part->end, &pace, &execution);
     rota__execution_end(&execution);
 }

@@ -14,8 +14,8 @@
  *           it, and none is counted when the state passes STOP.
  *   ctl.C2  A worker is counted before its thread is made, and until it has found, in the same
  *           step, that it may leave.
- *   ctl.C3  A worker looks at the state after it has registered. A thread that stops the pool
- *           changes the state before it goes through the registry. So no worker misses the stop.
+ *   ctl.C3  A thread that stops the pool changes the state, sets the stop word, and then wakes the
+ *           workers that have registered. A worker that registers later sees the word.
  */
 #ifndef ROTA_POOL_CTL_H
 #define ROTA_POOL_CTL_H

@@ -94,7 +94,8 @@ struct rota__pool {
     rota_executor executor; /* first */
     const rota__pool_ops *ops;
     rota__ctl ctl;
-    uint32_t generation; /* pool.P6 */
+    rota__stop_word stopped; /* ctl.C3 */
+    uint32_t generation;     /* pool.P6 */
     rota_queue *queue;
     rota_hooks hooks;
     bool strict_wait;

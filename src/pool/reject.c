@@ -20,7 +20,8 @@ static void run_for_caller(rota__pool *pool, rota_task *task)
         hooks.unobserved_failure = pool->hooks.unobserved_failure;
         hooks.ctx = pool->hooks.ctx;
     }
-    rota__run_init(&run, pool != NULL ? &pool->executor : NULL, &hooks, &rota__run_once, NULL);
+    rota__run_init(&run, pool != NULL ? &pool->executor : NULL, &hooks, &rota__run_once, NULL,
+                   pool != NULL ? &pool->stopped : NULL);
     rota__run_nested(&run, task);
 }
 

@@ -92,12 +92,13 @@ int rota__pool_shutdown(rota_executor *ex, size_t *dropped)
 
 static void stop_workers(rota__pool *pool)
 {
+    rota__stop_set(&pool->stopped); /* ctl.C3a */
     rota__mutex_lock(&pool->lock);
     for (rota__link *link = pool->workers.head.next; link != &pool->workers.head;
          link = link->next) {
         rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
-        if (worker->self != NULL) /* else it sees for itself when it begins */
-            rota__thread_stop(worker->self);
+        if (worker->self != NULL) /* else it registers later, and sees the word */
+            rota__stop_wake(worker->self, &pool->stopped);
     }
     rota__mutex_unlock(&pool->lock);
 }

@@ -129,7 +129,7 @@ static void run_nested(rota__pool *pool, rota__task_counts *counts, const rota__
 {
     rota__run run;
 
-    rota__run_init(&run, &pool->executor, &pool->hooks, ops, counts);
+    rota__run_init(&run, &pool->executor, &pool->hooks, ops, counts, &pool->stopped);
     rota__run_nested(&run, task);
 }
 
@@ -240,8 +240,8 @@ static void worker_unwound(void *arg)
     if (worker->has_left)
         return; /* a task has ended the thread that rota__pool_rescue ran last */
     ROTA__ON_UNWIND_BEGIN(worker_unwound, worker);
-    self->current = &self->outermost; /* cleanup.U3 */
-    self->inside = &worker->inside;   /* exec.E3: until it has left */
+    rota__set_current(self, &self->outermost); /* cleanup.U3 */
+    self->inside = &worker->inside;            /* exec.E3: until it has left */
     worker->is_unwound = true;
     rota__run_unwound(worker->run);
     leave(worker);
@@ -270,15 +270,14 @@ static void present(rota__worker *worker)
 
     self->helper = pool->strict_wait ? NULL : &worker->helper;
     if (worker->plan->threads.interrupt_signal != 0)
-        self->signalled = &worker->thread;
+        self->signal_target = &worker->thread;
+    self->outermost.stop = &pool->stopped; /* a stop ends its wait for tasks */
     if (pool->ops->precise_timers)
         rota__os_reduce_timer_slack();
     rota__mutex_lock(&pool->lock);
     worker->self = self;
     note_size(pool, ++pool->alive);
     rota__mutex_unlock(&pool->lock);
-    if (rota__ctl_state(rota__ctl_load(&pool->ctl)) >= ROTA_STOP) /* ctl.C3: after the lock */
-        rota__thread_stop(self);
 }
 
 static void worker_main(void *arg)
@@ -289,7 +288,8 @@ static void worker_main(void *arg)
     rota_task *task;
 
     rota__inside_enter(&worker->inside, &pool->executor); /* exec.E3 */
-    rota__run_init(&run, &pool->executor, &pool->hooks, pool->ops->run, &worker->counts);
+    rota__run_init(&run, &pool->executor, &pool->hooks, pool->ops->run, &worker->counts,
+                   &pool->stopped);
     worker->run = &run;
     present(worker);
     rota__call_thread_hook("on_start", worker->plan->threads.on_start, worker->plan->threads.ctx);
@@ -471,7 +471,8 @@ void rota__pool_rescue(rota__pool *pool, bool may_wait)
 {
     inline_runner self = {.runs = {.pool = pool}, .may_wait = may_wait};
 
-    rota__run_init(&self.run, &pool->executor, &pool->hooks, pool->ops->run, &self.runs.counts);
+    rota__run_init(&self.run, &pool->executor, &pool->hooks, pool->ops->run, &self.runs.counts,
+                   &pool->stopped);
     rota__inside_enter(&self.inside, &pool->executor);
     rota__mutex_lock(&pool->lock);
     pool->rescuers++; /* pool.P4 */

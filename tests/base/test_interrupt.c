@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interruption: a flag for every execution and for the thread outside of them (thread.T1,
- * thread.T2), and rota_sleep.
+ * Interruption: a flag for every execution and for the thread (thread.T1, thread.T2), stop words
+ * (thread.T6), and rota_sleep.
  */
 #include "rota_test_internal.h"
 
 static void interrupt_self(void)
 {
     rota_thread_interrupt(rota_thread_self());
+}
+
+static void *interrupt_thread(void *thread)
+{
+    rota_thread_interrupt(thread);
+    return NULL;
+}
+
+/* As another thread does. */
+static void interrupt_from_outside(void)
+{
+    pthread_t other;
+
+    assert_int_equal(pthread_create(&other, NULL, interrupt_thread, rota_thread_self()), 0);
+    assert_int_equal(pthread_join(other, NULL), 0);
 }
 
 static int no_flag_is_left(void **state)
@@ -50,27 +65,30 @@ TEST(no_thread_is_not_interrupted)
 
 /* -- Executions --------------------------------------------------------------------------- */
 
-/* INT-01, INT-07: an execution starts without a flag, and what was there before stays outside. */
+/* INT-01, INT-07: an execution starts without a flag, and a flag from before stays outside. */
 TEST(a_flag_from_before_stays_outside)
 {
+    void (*const interrupts[])(void) = {interrupt_self, interrupt_from_outside};
     rota__execution inner;
 
-    interrupt_self();
-    rota__execution_begin(&inner, NULL);
-    assert_false(rota_is_interrupted());
-    assert_false(rota_interrupted());
-    rota__execution_end(&inner);
-    assert_true(rota_interrupted());
+    for (int i = 0; i < 2; i++) {
+        interrupts[i]();
+        rota__execution_begin(&inner, NULL, NULL);
+        assert_false(rota_is_interrupted());
+        assert_false(rota_interrupted());
+        rota__execution_end(&inner);
+        assert_true(rota_interrupted());
+    }
 }
 
-/* thread.T1: interrupting a thread interrupts the innermost that it runs. */
-TEST(an_interrupt_of_the_thread_hits_the_innermost)
+/* thread.T1: interrupting a thread interrupts its innermost execution. */
+TEST(an_interrupt_of_the_thread_is_for_the_innermost_execution)
 {
     rota__execution outer, inner;
 
-    rota__execution_begin(&outer, NULL);
-    rota__execution_begin(&inner, NULL);
-    interrupt_self();
+    rota__execution_begin(&outer, NULL, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
+    interrupt_from_outside();
     assert_true(rota_interrupted());
     rota__execution_end(&inner);
     assert_false(rota_is_interrupted());
@@ -78,52 +96,131 @@ TEST(an_interrupt_of_the_thread_hits_the_innermost)
     assert_false(rota_is_interrupted());
 }
 
-/* thread.T1: one that was not seen stays for what comes after. */
+/* thread.T1: an interrupt by another thread that was not seen stays. */
 TEST(an_interrupt_of_the_thread_stays_until_seen)
 {
     rota__execution outer, inner;
 
-    rota__execution_begin(&outer, NULL);
-    rota__execution_begin(&inner, NULL);
-    interrupt_self();
+    rota__execution_begin(&outer, NULL, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
+    interrupt_from_outside();
     rota__execution_end(&inner);
     assert_true(rota_is_interrupted());
     rota__execution_end(&outer);
     assert_true(rota_interrupted());
 }
 
-/* thread.T1: it moves into the execution that it was meant for when that one starts another. */
-TEST(an_interrupt_stays_with_the_one_it_was_meant_for)
+/* thread.T1: the interrupt does not reach an inner execution that begins later. */
+TEST(an_interrupt_stays_outside_of_executions_that_begin_later)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL, NULL);
+    interrupt_from_outside();
+    for (int i = 0; i < 2; i++) {
+        rota__execution_begin(&inner, NULL, NULL);
+        assert_false(rota_is_interrupted());
+        rota__execution_end(&inner);
+        assert_true(rota_is_interrupted());
+    }
+    rota__execution_end(&outer); /* it has not seen the interrupt */
+    assert_true(rota_interrupted());
+}
+
+/* INT-02: a task that restores its own flag interrupts no other task, and nothing after it. */
+TEST(an_own_interrupt_ends_with_its_execution)
 {
     rota__execution outer, inner, next;
 
-    rota__execution_begin(&outer, NULL);
+    rota__execution_begin(&outer, NULL, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
     interrupt_self();
-    rota__execution_begin(&inner, NULL);
-    assert_false(rota_is_interrupted());
-    rota__execution_end(&inner);
     assert_true(rota_is_interrupted());
-    rota__execution_begin(&inner, NULL);
-    assert_false(rota_is_interrupted());
     rota__execution_end(&inner);
-    rota__execution_end(&outer); /* it ended without having looked */
     assert_false(rota_is_interrupted());
-    rota__execution_begin(&next, NULL);
+    interrupt_self();
+    rota__execution_begin(&next, NULL, NULL);
     assert_false(rota_is_interrupted());
     rota__execution_end(&next);
+    assert_true(rota_is_interrupted());
+    rota__execution_end(&outer);
+    assert_false(rota_is_interrupted());
 }
+
+/* thread.T1: an own interrupt and one by another thread are two, and only the second one stays. */
+TEST(an_execution_keeps_apart_who_interrupted_it)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL, NULL);
+    interrupt_from_outside();
+    interrupt_self();
+    rota__execution_begin(&inner, NULL, NULL);
+    rota__execution_end(&inner);
+    rota__execution_end(&outer);
+    assert_true(rota_interrupted());
+}
+
+/* -- Stop words --------------------------------------------------------------------------- */
+
+/* thread.T6, INT-07: each execution of the executor is interrupted once, at every depth. */
+TEST(a_stop_interrupts_each_execution_of_its_executor_once)
+{
+    rota__stop_word stop = 0;
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL, &stop);
+    rota__stop_set(&stop);
+    rota__stop_wake(rota_thread_self(), &stop);
+    for (int i = 0; i < 2; i++) {
+        rota__execution_begin(&inner, NULL, &stop); /* the second begins after the stop */
+        assert_int_equal(rota_sleep(ROTA_FOREVER), ROTA_EINTERRUPTED);
+        assert_false(rota_is_interrupted());
+        rota__execution_end(&inner);
+    }
+    assert_true(rota_interrupted());
+    assert_false(rota_is_interrupted());
+    rota__stop_set(&stop);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&outer);
+    assert_false(rota_is_interrupted());
+}
+
+/* thread.T1: tasks of other executors that the thread runs inside and afterwards go on. */
+TEST(a_stop_does_not_interrupt_executions_of_other_executors)
+{
+    rota__stop_word stop = 0, other = 0;
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL, &stop);
+    rota__execution_begin(&inner, NULL, &other);
+    rota__stop_set(&stop);
+    rota__stop_wake(rota_thread_self(), &stop);
+    assert_int_equal(rota_sleep(1), ROTA_OK);
+    rota__execution_end(&inner);
+    rota__execution_begin(&inner, NULL, NULL);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&inner);
+    rota__execution_end(&outer); /* it has not seen the stop */
+    assert_false(rota_is_interrupted());
+    rota__execution_begin(&inner, NULL, &other);
+    assert_false(rota_is_interrupted());
+    rota__execution_end(&inner);
+}
+
+/* -- Interrupts of one execution ---------------------------------------------------------- */
 
 /* INT-08: an interrupt of an execution reaches that one alone, and is void after its end. */
 TEST(an_interrupt_of_an_execution_ends_with_it)
 {
     rota__execution inner, next;
 
-    rota__execution_begin(&inner, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
     rota__interrupt_execution(&inner);
     assert_true(rota_is_interrupted());
     rota__execution_end(&inner);
     assert_false(rota_is_interrupted());
-    rota__execution_begin(&next, NULL);
+    rota__execution_begin(&next, NULL, NULL);
     assert_false(rota_is_interrupted());
     rota__execution_end(&next);
 }
@@ -133,8 +230,8 @@ TEST(an_outer_execution_has_its_own_flag)
 {
     rota__execution outer, inner;
 
-    rota__execution_begin(&outer, NULL);
-    rota__execution_begin(&inner, NULL);
+    rota__execution_begin(&outer, NULL, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
     rota__interrupt_execution(&outer);
     assert_false(rota_interrupted());
     rota__execution_end(&inner);
@@ -147,8 +244,8 @@ TEST(one_look_clears_both_flags)
 {
     rota__execution inner;
 
-    rota__execution_begin(&inner, NULL);
-    interrupt_self();
+    rota__execution_begin(&inner, NULL, NULL);
+    interrupt_from_outside();
     rota__interrupt_execution(&inner);
     assert_true(rota_interrupted());
     assert_false(rota_interrupted());
@@ -163,10 +260,10 @@ TEST(a_thread_knows_what_it_executes)
     int first = 1;
     int second = 2;
 
-    rota__execution_begin(&outer, &first);
+    rota__execution_begin(&outer, &first, NULL);
     assert_true(rota__is_executing(&first));
     assert_false(rota__is_executing(&second));
-    rota__execution_begin(&inner, &second);
+    rota__execution_begin(&inner, &second, NULL);
     assert_true(rota__is_executing(&first));
     assert_true(rota__is_executing(&second));
     rota__execution_end(&inner);
@@ -221,8 +318,8 @@ static void sleep_inside_an_execution(void *arg)
 {
     struct sleeper *sleeper = arg;
 
-    rota__execution_begin(&sleeper->outer, NULL);
-    rota__execution_begin(&sleeper->inner, NULL);
+    rota__execution_begin(&sleeper->outer, NULL, NULL);
+    rota__execution_begin(&sleeper->inner, NULL, NULL);
     atomic_store(&sleeper->begun, true);
     sleeper->status = rota_sleep(sleeper->duration);
     sleeper->flag_left = rota_is_interrupted();

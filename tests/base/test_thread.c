@@ -72,7 +72,7 @@ static void live_unwatched(void *arg)
     /* What needs nobody else works all the same. */
     test_check(rota_sleep(ROTA_US(100)) == ROTA_OK);
     test_check(!rota_interrupted());
-    rota__execution_begin(&execution, &waiter);
+    rota__execution_begin(&execution, &waiter, NULL);
     test_check(rota__is_executing(&waiter));
     rota__interrupt_execution(&execution);
     test_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);

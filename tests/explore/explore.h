@@ -66,8 +66,11 @@ typedef struct ex_thread ex_thread;
 
 ex_thread *ex_start(void (*body)(void *arg), void *arg); /* NULL: 8 are all it has */
 void ex_join(ex_thread *thread);
-void ex_exit(void);             /* ends the calling thread, as pthread_exit */
-bool ex_is_readable(int fd);    /* a descriptor of the library's */
+void ex_exit(void);          /* ends the calling thread, as pthread_exit */
+bool ex_is_readable(int fd); /* a descriptor of the library's */
+#ifdef ROTA_EXPLORE
+extern void (*ex_on_signal)(void); /* called with each rota__os_thread_signal, unless NULL */
+#endif
 unsigned ex_choose(unsigned n); /* any number below n: each is tried */
 void ex_synchronise(void); /* orders what comes before a call before what follows a later one */
 

@@ -122,9 +122,14 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
     return thread->handle != 0 ? ROTA_OK : ROTA_EAGAIN;
 }
 
+void (*ex_on_signal)(void);
+
 void rota__os_thread_signal(const rota__os_thread *thread)
 {
     (void)thread;
+    ex_point("signal", thread, "os", 0);
+    if (ex_on_signal != NULL)
+        ex_on_signal();
 }
 
 bool rota__os_signal_prepare(int signal)

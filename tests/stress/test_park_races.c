@@ -76,7 +76,7 @@ static void sleep_and_count(void *arg)
     struct target *target = arg;
 
     for (int i = 0; i < INTERRUPTS; i++) {
-        rota__execution_begin(&target->execution, NULL);
+        rota__execution_begin(&target->execution, NULL, NULL);
         atomic_store(&target->begun, i + 1);
         test_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
         test_check(!rota_is_interrupted());

@@ -61,11 +61,31 @@ TEST(an_earlier_interrupt_is_not_the_tasks)
     assert_false(rota_interrupted());
 }
 
-/* INT-02: what interrupts the thread interrupts the task that it runs. */
-TEST(a_task_may_interrupt_itself)
+/* INT-02: a task that sets its own flag interrupts neither its caller nor the next task. */
+TEST(an_interrupt_of_the_task_by_itself_ends_with_the_task)
 {
     assert_true(seen_in_a_task(interrupt_myself));
-    assert_true(rota_interrupted()); /* not taken: it stays for what comes after */
+    assert_false(rota_is_interrupted());
+    assert_false(seen_in_a_task(look));
+}
+
+static void interrupt_thread(void *thread)
+{
+    rota_thread_interrupt(thread);
+}
+
+static void interrupt_from_outside(void *arg)
+{
+    test_thread_join(test_thread_start(interrupt_thread, rota_thread_self()));
+    seen = rota_is_interrupted();
+}
+
+/* INT-01: an interrupt by another thread that the task does not see stays for the thread. */
+TEST(an_interrupt_by_another_thread_stays_until_it_is_seen)
+{
+    assert_true(seen_in_a_task(interrupt_from_outside));
+    assert_false(seen_in_a_task(look));
+    assert_true(rota_interrupted());
     assert_false(rota_interrupted());
 }
 

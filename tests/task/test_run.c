@@ -134,7 +134,7 @@ TEST(the_failure_of_a_plain_task_is_reported)
     int code = 5;
     rota__run run;
 
-    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL);
+    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL, NULL);
     rota__run_task(&run, test_plain_task(fail_and_take_back, NULL));
     assert_int_equal(reported, 0);
     rota__run_task(&run, test_plain_task(fail_twice, &code));

@@ -103,7 +103,7 @@ static void *run_with_hooks(void *task)
     const rota_hooks hooks = {.unobserved_failure = note_error};
     rota__run run;
 
-    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL);
+    rota__run_init(&run, NULL, &hooks, &rota__run_once, NULL, NULL);
     rota__run_nested(&run, task);
     return NULL;
 }

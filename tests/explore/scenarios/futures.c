@@ -459,7 +459,7 @@ static bool run_and_reset(rota_future *future)
 {
     rota__run run;
 
-    rota__run_init(&run, NULL, &rota__no_hooks, &periodic_ops, NULL);
+    rota__run_init(&run, NULL, &rota__no_hooks, &periodic_ops, NULL, NULL);
     rota__run_task(&run, &future->task);
     return rota_future_state_of(future) == ROTA_FUTURE_PENDING;
 }

@@ -152,7 +152,7 @@ EXPLORE(an_interrupt_is_seen_once_inside_or_after_an_execution)
     rota__execution execution;
     ex_thread *other = ex_start(interrupt, rota__self());
 
-    rota__execution_begin(&execution, NULL);
+    rota__execution_begin(&execution, NULL, NULL);
     bool inside = rota_interrupted();
     rota__execution_end(&execution);
     ex_join(other);
@@ -172,7 +172,7 @@ EXPLORE(what_was_done_before_an_interrupt_is_seen_after_it)
     rota_thread *self = rota__self();
 
     rota__store_relaxed(&flag, 0);
-    rota_thread_interrupt(self);
+    ex_join(ex_start(interrupt, self));
     ex_thread *other = ex_start(set_flag_and_interrupt, self);
     while (rota__load_relaxed(&flag) == 0)
         ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
@@ -210,52 +210,205 @@ EXPLORE(what_two_interrupters_did_is_seen_after_one_interrupt)
     rota_interrupted();
 }
 
-static int before_stop;
-
-static void write_and_stop(void *thread)
-{
-    before_stop = 1;
-    rota__thread_stop(thread);
-}
-
-/* thread.T4: an execution that is interrupted from its beginning sees what was done before the stop. */
-EXPLORE(what_was_done_before_a_stop_is_seen_by_an_execution_that_begins_after_it)
+/* thread.T4: the flag moves into the outer execution, and the thread sees what both did before. */
+EXPLORE(two_interrupts_come_as_an_execution_begins)
 {
     rota_thread *self = rota__self();
     rota__execution execution;
 
+    rota__store_relaxed(&done[1], 0);
+    ex_join(ex_start(interrupt, self));
+    ex_thread *other = ex_start(interrupt_1, self);
+    rota__execution_begin(&execution, NULL, NULL);
+    while (rota__load_relaxed(&done[1]) == 0)
+        ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    rota__execution_end(&execution);
+    ex_join(other);
+    rota_interrupted();
+}
+
+/* thread.T1: the outer execution was interrupted, runs another one, and ends. */
+EXPLORE(an_interrupt_of_the_thread_outlives_the_execution_that_missed_it)
+{
+    rota_thread *self = rota__self();
+    rota__execution outer, inner;
+
+    ex_thread *other = ex_start(interrupt, self);
+    rota__execution_begin(&outer, NULL, NULL);
+    rota__execution_begin(&inner, NULL, NULL);
+    bool inside = rota_interrupted();
+    rota__execution_end(&inner);
+    rota__execution_end(&outer);
+    ex_join(other);
+    ex_check(inside != rota_interrupted());
+}
+
+/* INT-02: an own interrupt ends with the task. */
+EXPLORE(an_own_interrupt_ends_with_the_execution_that_sets_it)
+{
+    rota__execution outer, inner;
+
+    rota__execution_begin(&outer, NULL, NULL);
+    rota_thread_interrupt(rota__self());
+    rota__execution_begin(&inner, NULL, NULL);
+    ex_check(!rota_is_interrupted());
+    rota__execution_end(&inner);
+    ex_check(rota_is_interrupted());
+    rota__execution_end(&outer);
+    ex_check(!rota_is_interrupted());
+}
+
+/* -- Stop words ------------------------------------------------------------------------------ */
+
+static rota__stop_word stop_word;
+static int before_stop;
+
+static void stop(void *thread)
+{
+    before_stop = 1;
+    rota__stop_set(&stop_word);
+    rota__stop_wake(thread, &stop_word);
+}
+
+static void start_stopping(ex_thread **other)
+{
     before_stop = 0;
-    ex_thread *other = ex_start(write_and_stop, self);
-    rota__execution_begin(&execution, NULL);
+    rota__store_relaxed(&stop_word, 0);
+    *other = ex_start(stop, rota__self());
+}
+
+/* thread.T2, thread.T6: also if the word is set before the execution begins. */
+EXPLORE(a_stop_ends_the_sleep_of_its_executions)
+{
+    rota__execution execution;
+    ex_thread *other;
+
+    start_stopping(&other);
+    rota__execution_begin(&execution, NULL, &stop_word);
+    ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    ex_check(!rota_is_interrupted());
+    rota__execution_end(&execution);
+    ex_join(other);
+    ex_check(!rota_is_interrupted()); /* it was a stop of the task's executor only */
+}
+
+/* thread.T1: both executions are the executor's, and each is interrupted once. */
+EXPLORE(a_stop_interrupts_the_inner_and_the_outer_task_once)
+{
+    rota__execution outer, inner;
+    ex_thread *other;
+
+    start_stopping(&other);
+    rota__execution_begin(&outer, NULL, &stop_word);
+    rota__execution_begin(&inner, NULL, &stop_word);
+    ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    rota__execution_end(&inner);
+    ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    ex_check(!rota_is_interrupted());
+    rota__execution_end(&outer);
+    ex_join(other);
+}
+
+/* thread.T1: a task of another executor inside it is not interrupted. */
+EXPLORE(a_stop_passes_by_an_inner_task_of_another_executor)
+{
+    rota__execution outer, inner;
+    ex_thread *other;
+
+    start_stopping(&other);
+    rota__execution_begin(&outer, NULL, &stop_word);
+    rota__execution_begin(&inner, NULL, NULL);
+    ex_check(rota_sleep(ROTA_MS(1)) == ROTA_OK);
+    rota__execution_end(&inner);
+    ex_check(rota_sleep(ROTA_FOREVER) == ROTA_EINTERRUPTED);
+    rota__execution_end(&outer);
+    ex_join(other);
+}
+
+/* thread.T6 */
+EXPLORE(a_stopped_execution_sees_what_was_done_before_the_stop)
+{
+    rota__execution execution;
+    ex_thread *other;
+
+    start_stopping(&other);
+    rota__execution_begin(&execution, NULL, &stop_word);
     if (rota_interrupted())
         ex_check(before_stop == 1);
     rota__execution_end(&execution);
     ex_join(other);
-    rota__thread_resume(self);
-    rota_interrupted();
 }
 
-static void stop(void *thread)
+/* -- Signals --------------------------------------------------------------------------------- */
+
+#ifdef ROTA_EXPLORE /* which reports each signal as it is sent */
+static rota_thread *signalled;
+static rota__execution *meant_for;
+static const rota__stop_word *meant_for_word;
+
+static void check_signal(void)
 {
-    rota__thread_stop(thread);
+    const rota__execution *current = signalled->current;
+
+    ex_check(current == meant_for || (meant_for_word != NULL && current->stop == meant_for_word));
 }
 
-/* thread.T2, thread.T4: what begins on a thread that is stopped is interrupted, also if another
-   interrupt came before. */
-EXPLORE(an_execution_that_begins_as_its_thread_is_stopped_is_interrupted)
+static void interrupt_meant(void *unused)
 {
-    rota_thread *self = rota__self();
-    rota__execution execution;
+    (void)unused;
+    rota__interrupt_execution(meant_for);
+}
 
-    rota_thread_interrupt(self);
-    ex_thread *other = ex_start(stop, self);
-    rota__execution_begin(&execution, NULL);
+static void run_inner(rota__stop_word *stop)
+{
+    rota__execution inner;
+
+    rota__execution_begin(&inner, NULL, stop);
+    rota__execution_end(&inner);
+}
+
+static void expect_signals(rota__execution *execution, const rota__stop_word *stop)
+{
+    static rota__os_thread target;
+
+    signalled = rota__self();
+    signalled->signal_target = &target;
+    meant_for = execution;
+    meant_for_word = stop;
+    ex_on_signal = check_signal;
+}
+
+/* thread.T5: while the inner one runs, no signal is sent. */
+EXPLORE(the_signal_for_an_outer_execution_misses_the_inner_one)
+{
+    rota__execution outer;
+
+    expect_signals(&outer, NULL);
+    rota__execution_begin(&outer, NULL, NULL);
+    ex_thread *other = ex_start(interrupt_meant, NULL);
+    run_inner(NULL);
     ex_join(other);
     ex_check(rota_interrupted());
-    rota__execution_end(&execution);
-    rota__thread_resume(self);
-    rota_interrupted();
+    rota__execution_end(&outer);
+    ex_on_signal = NULL;
 }
+
+/* thread.T5 */
+EXPLORE(the_signal_of_a_stop_misses_other_executions)
+{
+    rota__execution outer;
+    ex_thread *other;
+
+    expect_signals(NULL, &stop_word);
+    start_stopping(&other);
+    rota__execution_begin(&outer, NULL, &stop_word);
+    run_inner(NULL);
+    run_inner(&stop_word);
+    rota__execution_end(&outer);
+    ex_join(other);
+    ex_on_signal = NULL;
+}
+#endif
 
 /* -- The mutex ------------------------------------------------------------------------------- */
 
