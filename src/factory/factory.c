@@ -16,7 +16,7 @@ int rota_single_thread(rota_executor **out)
     int status = rota_fixed_pool(1, out);
 
     if (status == ROTA_OK)
-        rota__pool_fix(*out);
+        rota__pool_freeze(*out);
     return status;
 }
 
@@ -50,7 +50,7 @@ int rota_single_scheduled(rota_executor **out)
     int status = rota_scheduled_pool(1, out);
 
     if (status == ROTA_OK)
-        rota__pool_fix(*out);
+        rota__pool_freeze(*out);
     return status;
 }
 

@@ -34,7 +34,7 @@
 #include <rota/completer.h>
 
 #include "base/wait.h"
-#include "pool/pool_internal.h"
+#include "workers/workers_internal.h"
 
 #include <rota/factory.h>
 

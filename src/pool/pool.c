@@ -1,80 +1,146 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - the way of a task through a pool: submit, accept, a worker's loop, and places.
+ */
 #include "pool/pool_internal.h"
 
-#include "base/alloc.h"
+#include "base/time.h"
+#include "os/cleanup.h"
 
-/* -- Taking a task -------------------------------------------------------- */
-
-bool rota__pool_take_back(rota__pool *pool, rota_task *task)
+static rota__pool *pool_of(rota__workers *workers)
 {
-    if (!pool->queue->kind->remove(pool->queue, task, ROTA__FRONT))
-        return false;
-    rota__pool_detach(pool, task);
+    return ROTA__CONTAINER(workers, rota__pool, workers);
+}
+
+/* -- Places ----------------------------------------------------------------- */
+
+/* Counts a worker, if state and bound allow it (ctl.C1, POOL-26). */
+static bool try_count_in(rota__pool *pool, bool has_first, rota__bound bound)
+{
+    rota__ctl *word = &pool->workers.ctl;
+    uint32_t most = rota__load_relaxed(bound == ROTA__TO_CORE ? &pool->core : &pool->limit);
+    uint32_t ctl = rota__ctl_load(word);
+
+    do {
+        rota_executor_state state = rota__ctl_state(ctl);
+        if (state >= ROTA_STOP
+            || (state == ROTA_SHUTDOWN && (has_first || rota__queue_is_empty(pool->queue))))
+            return false;
+        if (rota__ctl_workers(ctl) >= most)
+            return false;
+    } while (!rota__ctl_try_add(word, &ctl));
     return true;
 }
 
-/* A task that is refused after all was in the queue: who looked there meanwhile has counted it. If
-   nobody has, the next to look adds up the right sum. */
-static void count_out(rota__pool *pool)
+int rota__pool_add_worker(rota__pool *pool, rota_task *first, rota__bound bound)
 {
-    rota__mutex_lock(&pool->lock);
-    if (pool->submitted > 0)
-        pool->submitted--;
-    rota__mutex_unlock(&pool->lock);
+    int status;
+
+    if (!try_count_in(pool, first != NULL, bound))
+        return ROTA_EREJECTED;
+    status = rota__worker_start(&pool->workers, first);
+    if (status != ROTA_OK && first != NULL)
+        rota__pool_uncount(pool); /* an observer may have counted the first task */
+    return status;
 }
 
-/* pool.P2: the task is in the queue; will somebody run it? */
-int rota__pool_look_again(rota__pool *pool, rota_task *task)
+/* Are tasks queued without a worker, or with fewer than `least`? */
+static bool is_short_of_workers(rota__pool *pool, uint32_t least)
 {
-    uint32_t ctl = rota__ctl_load(&pool->ctl);
+    uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
+    uint32_t workers = rota__ctl_workers(ctl);
+
+    if (rota__ctl_state(ctl) >= ROTA_STOP)
+        return false;
+    return workers < least || (workers == 0 && !rota__queue_is_empty(pool->queue));
+}
+
+/* How many workers a leaving worker must leave behind: POOL-30, POOL-44. */
+static uint32_t least_workers(const rota__pool *pool)
+{
+    return rota__load_relaxed(&pool->core_may_time_out) ? 0 : rota__load_relaxed(&pool->core);
+}
+
+/*
+ * Gives up the caller's place, unless another thread relies on it or fewer than `least` workers would
+ * be left. *ctl is the word by which the caller has decided; after false the caller decides again by
+ * the new word.
+ */
+static bool give_up_place(rota__pool *pool, uint32_t *ctl, uint32_t least)
+{
+    if (!rota__ctl_try_remove(&pool->workers.ctl, ctl))
+        return false;
+    /* pool.P2: a submitter may have seen the old number and rely on this thread. */
+    if (is_short_of_workers(pool, least) && try_count_in(pool, false, ROTA__TO_LIMIT)) {
+        *ctl = rota__ctl_load(&pool->workers.ctl);
+        return false;
+    }
+    return true;
+}
+
+/* -- Accepting a task ------------------------------------------------------- */
+
+int rota__pool_recheck(rota__pool *pool, rota_task *task)
+{
+    uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
+    bool has_place = false;
     int status = ROTA__ASK_HANDLER;
 
     if (ROTA__LIKELY(rota__ctl_state(ctl) == ROTA_RUNNING && rota__ctl_workers(ctl) > 0))
         return ROTA_OK;
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
-        status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
-        if (status == ROTA_OK || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
+        status = rota__pool_add_worker(pool, NULL, ROTA__TO_LIMIT);
+        if (status == ROTA_OK)
             return ROTA_OK;
-        if (status == ROTA_EREJECTED) /* the pool has been shut down meanwhile */
-            status = ROTA__ASK_HANDLER;
+        has_place = status != ROTA_EREJECTED;
+        if (rota__ctl_workers(rota__ctl_load(&pool->workers.ctl)) > has_place) {
+            if (has_place)
+                rota__pool_run_inline(pool);
+            return ROTA_OK; /* another worker runs the task */
+        }
+        if (!has_place)
+            status = ROTA__ASK_HANDLER; /* the pool has been shut down meanwhile */
     }
-    if (rota__pool_take_back(pool, task))
-        count_out(pool);
+    if (rota__pool_unqueue(pool, task))
+        rota__pool_uncount(pool);
     else
-        status = ROTA_OK;           /* somebody has it */
-    rota__pool_rescue(pool, false); /* pool.P8; also ends a pool that this task has held up */
+        status = ROTA_OK; /* another thread has the task */
+    if (has_place)
+        rota__pool_run_inline(pool); /* pool.P8 */
+    else
+        rota__pool_ensure_served(pool); /* also terminates a pool that this task has held up */
     return status;
 }
 
-static int pool_accept(rota__pool *pool, rota_task *task, rota_ns due)
+int rota__pool_accept(rota__pool *pool, rota_task *task, rota_ns due)
 {
-    uint32_t ctl = rota__ctl_load(&pool->ctl);
+    uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
     int status;
 
     (void)due;
     if (rota__ctl_workers(ctl) < rota__load_relaxed(&pool->core)) {
-        status = rota__worker_add(pool, task, ROTA__TO_CORE);
+        status = rota__pool_add_worker(pool, task, ROTA__TO_CORE);
         if (status == ROTA_OK)
             return ROTA_OK;
         if (status != ROTA_EREJECTED)
-            rota__pool_rescue(pool, false); /* pool.P8 */
-        ctl = rota__ctl_load(&pool->ctl);
+            rota__pool_run_inline(pool); /* pool.P8 */
+        ctl = rota__ctl_load(&pool->workers.ctl);
     }
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
         status = rota__queue_insert(pool->queue, task);
         if (ROTA__LIKELY(status == ROTA_OK))
-            return rota__pool_look_again(pool, task); /* pool.P2a */
+            return rota__pool_recheck(pool, task); /* pool.P2a */
         if (status != ROTA_EFULL)
             return status;
         rota__trace_full(&pool->executor);
     }
-    status = rota__worker_add(pool, task, ROTA__TO_MAX);
+    status = rota__pool_add_worker(pool, task, ROTA__TO_LIMIT);
     if (status == ROTA_OK)
         return ROTA_OK;
     if (status == ROTA_EREJECTED)
         return ROTA__ASK_HANDLER;
-    rota__pool_rescue(pool, false); /* pool.P8 */
-    if (rota__ctl_workers(rota__ctl_load(&pool->ctl)) == 0)
+    rota__pool_run_inline(pool); /* pool.P8 */
+    if (rota__ctl_workers(rota__ctl_load(&pool->workers.ctl)) == 0)
         return status;
     return ROTA__ASK_HANDLER; /* the workers that exist are busy: POOL-28 */
 }
@@ -85,282 +151,267 @@ ROTA__NOINLINE int rota__pool_reject(rota__pool *pool, rota_task *task)
     void *ctx;
 
     rota__trace_reject(&pool->executor);
-    rota__mutex_lock(&pool->lock);
+    rota__mutex_lock(&pool->workers.lock);
     pool->rejected++;
     on_reject = pool->on_reject;
     ctx = pool->reject_ctx;
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     return on_reject(&pool->executor, task, ctx); /* pool.P5 */
 }
 
-static int pool_submit(rota_executor *ex, rota_task *task, rota_ns due)
+int rota__pool_submit(rota_executor *ex, rota_task *task, rota_ns due)
 {
     rota__pool *pool = rota__pool_of(ex);
     int status;
 
     if (ROTA__UNLIKELY(!rota__pool_is_here(pool)))
         return ROTA_EREJECTED;
-    status = pool_accept(pool, task, due);
+    status = rota__pool_accept(pool, task, due);
     return ROTA__LIKELY(status != ROTA__ASK_HANDLER) ? status : rota__pool_reject(pool, task);
 }
 
-/* -- The queue ------------------------------------------------------------ */
+/* -- A worker's loop -------------------------------------------------------- */
 
-rota_queue *rota_pool_queue(rota_executor *ex)
+#define NOT_IDLE INT64_MIN
+
+static bool may_time_out(const rota__pool *pool, uint32_t workers)
 {
-    rota__pool *pool = rota__as_pool(ex);
-
-    return pool != NULL ? pool->queue : NULL;
+    return rota__load_relaxed(&pool->core_may_time_out)
+           || workers > rota__load_relaxed(&pool->core);
 }
 
-void rota__pool_took_out(rota__pool *pool, size_t count)
+/* The time at which a worker that is idle since then may leave. */
+static rota_ns leave_at(const rota__pool *pool, uint32_t workers, rota_ns idle_since)
 {
-    rota__mutex_lock(&pool->lock);
-    pool->taken_out += count;
-    rota__mutex_unlock(&pool->lock);
-    rota__pool_let_idle_go(pool);   /* pool.P9 */
-    rota__pool_try_terminate(pool); /* the last touch */
+    if (!may_time_out(pool, workers))
+        return ROTA_FOREVER;
+    return rota__time_add(idle_since, rota__load_relaxed(&pool->keep_alive));
 }
 
-size_t rota__pool_drop(rota__pool *pool, rota__chain *chain)
+/* POOL-25. True: the worker has given up its place. */
+static bool must_leave(rota__pool *pool, uint32_t ctl, rota_ns idle_since)
 {
-    size_t count = chain->count;
+    for (;;) {
+        uint32_t workers = rota__ctl_workers(ctl);
+        rota_executor_state state = rota__ctl_state(ctl);
+        if (state >= ROTA_STOP || (state == ROTA_SHUTDOWN && rota__queue_is_empty(pool->queue))) {
+            rota__ctl_remove(&pool->workers.ctl);
+            return true;
+        }
+        bool is_surplus =
+            workers > rota__load_relaxed(&pool->limit)
+            || (idle_since != NOT_IDLE && rota__has_passed(leave_at(pool, workers, idle_since)));
+        if (!is_surplus || (workers == 1 && !rota__queue_is_empty(pool->queue)))
+            return false;
+        if (give_up_place(pool, &ctl, least_workers(pool)))
+            return true;
+    }
+}
+
+/* When an idle worker checks again whether it must leave. The last worker may stay for a task that is
+   not due: SCHED-20. */
+static rota_ns idle_until(rota__pool *pool, uint32_t workers, rota_ns idle_since)
+{
+    rota_ns at = leave_at(pool, workers, idle_since);
+
+    if (workers > 1 || !rota__has_passed(at))
+        return at;
+    rota_ns ready_in = rota__queue_ready_in(pool->queue);
+    if (ready_in == ROTA_FOREVER)
+        return rota__queue_is_empty(pool->queue) ? at : ROTA_FOREVER;
+    return rota__deadline(rota__time_add(ready_in, rota__load_relaxed(&pool->keep_alive)));
+}
+
+/* NULL: the worker has given up its place. */
+static rota_task *fetch(rota__pool *pool)
+{
+    rota_ns idle_since = NOT_IDLE;
+    void *task;
+
+    for (;;) {
+        uint32_t epoch = rota__queue_consumer_epoch(pool->queue); /* pool.P9: before the check */
+        uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
+        if (ROTA__UNLIKELY(rota__ctl_state(ctl) != ROTA_RUNNING || idle_since != NOT_IDLE
+                           || rota__ctl_workers(ctl) > rota__load_relaxed(&pool->limit))
+            && must_leave(pool, ctl, idle_since)) {
+            rota__queue_abort_producers(pool->queue); /* pool.P7 */
+            return NULL;
+        }
+        task = rota__queue_take(pool->queue, epoch);
+        if (ROTA__LIKELY(task != NULL))
+            return task;
+        if (idle_since == NOT_IDLE)
+            idle_since = rota__now();
+        rota_ns until = idle_until(pool, rota__ctl_workers(ctl), idle_since);
+        if (rota__queue_take_waiting(pool->queue, epoch, until, &task) == ROTA_OK)
+            return task; /* else time is up, or the epoch is over: it checks everything again */
+    }
+}
+
+void rota__pool_work(rota__worker *worker)
+{
+    rota__pool *pool = pool_of(worker->workers);
     rota_task *task;
 
-    while ((task = rota__chain_take(chain)) != NULL)
-        rota_task_discard(task);
-    rota__pool_took_out(pool, count);
-    return count;
+    while (rota__pool_is_here(pool) && (task = fetch(pool)) != NULL)
+        rota__run_task(worker->run, task);
 }
 
-typedef struct choice {
-    rota__predicate *which;
-    void *ctx;
-    rota__chain *chain;
-} choice;
-
-static bool choose(void *element, void *ctx)
+void rota__pool_left(rota__workers *workers)
 {
-    choice *chosen = ctx;
-
-    if (!chosen->which(element, chosen->ctx))
-        return false;
-    rota__chain_append(chosen->chain, element);
-    return true;
+    rota__pool_try_terminate(pool_of(workers));
 }
 
-void rota__pool_take_if(rota__pool *pool, rota__predicate *which, void *ctx, rota__chain *chain)
+static rota__worker *worker_of(const rota__helper *helper)
 {
-    rota__chain taken = {0};
-    choice chosen = {which, ctx, &taken};
-
-    pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
-    /* cancel_listener.L1a: the tasks may outlast the pool. */
-    for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
-        rota__pool_detach(pool, task);
-    rota__chain_join(chain, &taken);
+    return ROTA__CONTAINER((rota__helper *)(uintptr_t)helper, rota__worker, helper);
 }
 
-bool rota_pool_remove(rota_executor *ex, rota_future *future)
+/* EXEC-18: the worker waits for a future whose task may be in its own pool's queue. */
+static rota_task *help_take(const rota__helper *helper, rota_future *future, rota_ns *ready_at)
 {
-    rota__pool *pool = rota__as_pool(ex);
+    rota__pool *pool = pool_of(worker_of(helper)->workers);
+    rota_queue *queue = pool->queue;
 
-    if (pool == NULL || future == NULL || !rota__pool_take_back(pool, &future->task))
-        return false;
-    rota_task_discard(&future->task); /* POOL-51 */
-    rota__pool_took_out(pool, 1);
-    return true;
+    *ready_at = ROTA_FOREVER;
+    if (rota__load_relaxed(&future->task.executor) != pool->executor.number)
+        return NULL; /* exec.E5 */
+    return queue->kind->remove_due(queue, &future->task, ready_at) ? &future->task : NULL;
 }
 
-static bool is_cancelled(void *element, void *ctx)
+static void help_run(const rota__helper *helper, rota_task *task)
 {
-    rota_task *task = element;
+    rota__worker *worker = worker_of(helper);
 
-    (void)ctx;
-    return task->kind == ROTA__TASK_FUTURE
-           && rota_future_state_of(rota__future_of(task)) == ROTA_FUTURE_CANCELED;
+    rota__worker_run_nested(worker, worker->workers->run_ops, task);
 }
 
-size_t rota_pool_purge(rota_executor *ex)
+/* A task of a thread pool may wait for locks that the waiting task holds. */
+static bool help_run_no_others(const rota__helper *helper, rota_future *future)
 {
-    rota__pool *pool = rota__as_pool(ex);
-    rota__chain chain = {0};
-
-    if (pool == NULL)
-        return 0;
-    rota__pool_take_if(pool, is_cancelled, NULL, &chain);
-    return rota__pool_drop(pool, &chain);
-}
-
-/* -- Beginning and end ---------------------------------------------------- */
-
-rota_executor_state rota__pool_state_of(const rota_executor *ex)
-{
-    const rota__pool *pool = ROTA__CONST_CONTAINER(ex, rota__pool, executor);
-
-    if (!rota__pool_is_here(pool))
-        return ROTA_TERMINATED;
-    return rota__ctl_state(rota__ctl_load(&pool->ctl));
-}
-
-void rota__pool_destroy(rota__pool *pool)
-{
-    size_t count;
-
-    rota__pool_join_ended(
-        pool); /* takes the lock: the thread that ended the pool has released it */
-    rota__export_tasks(&pool->drained, NULL, &count);
-    rota_queue_free(pool->queue);
-    rota__thread_plan_unref(pool->plan);
-}
-
-static void pool_free(rota_executor *ex)
-{
-    rota__pool *pool = rota__pool_of(ex);
-
-    if (!rota__pool_is_here(pool))
-        return;
-    rota__executor_unregister(ex); /* exec.E4a */
-    rota__pool_destroy(pool);
-    rota__free(pool, sizeof *pool);
-}
-
-static void pool_detach(rota__pool *pool, rota_future *future)
-{
-    (void)pool;
+    (void)helper;
     (void)future;
+    return false;
 }
 
-static size_t pool_drop_on_shutdown(rota__pool *pool)
+const rota__helper rota__pool_helper = {
+    .take = help_take, .run = help_run, .run_others = help_run_no_others};
+
+/* -- Threads that cannot be started ----------------------------------------- */
+
+/* A task has ended the thread of a worker. Must another thread take its place? (POOL-30) */
+static bool needs_replacement(rota__pool *pool, uint32_t ctl)
 {
-    (void)pool;
-    return 0; /* queued tasks still run */
+    rota_executor_state state = rota__ctl_state(ctl);
+    uint32_t workers = rota__ctl_workers(ctl);
+
+    if (state >= ROTA_STOP || (workers > 1 && workers > rota__load_relaxed(&pool->limit)))
+        return false;
+    if (state == ROTA_RUNNING && workers <= rota__load_relaxed(&pool->core))
+        return true;
+    return !rota__queue_is_empty(pool->queue);
 }
 
-static const rota__pool_ops pool_ops = {
-    .name = "pool",
-    .accept = pool_accept,
-    .has_maximum = true,
-    .run = &rota__run_once,
-    .detach = pool_detach,
-    .drop_on_shutdown = pool_drop_on_shutdown,
-};
-
-const char rota__pool_family[] = "pool";
-
-static const rota__executor_ops pool_executor_ops = {
-    .family = rota__pool_family,
-    .has_queue = true,
-    .submit = pool_submit,
-    .shutdown = rota__pool_shutdown,
-    .shutdown_now = rota__pool_shutdown_now,
-    .await_termination = rota__pool_await_termination,
-    .state_of = rota__pool_state_of,
-    .describe = rota__pool_describe,
-    .snapshot = rota__pool_snapshot,
-    .free = pool_free,
-};
-
-void rota__pool_fix(rota_executor *ex)
+/* True: another thread has the worker's place, or no thread needs it (pool.P8). */
+static bool pass_place_on(rota__pool *pool)
 {
-    rota__pool_of(ex)->is_fixed = true;
-}
+    uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
 
-rota__pool *rota__as_pool(rota_executor *ex)
-{
-    if (ex == NULL || ex->ops->family != rota__pool_family
-        || !rota__pool_is_here(rota__pool_of(ex)))
-        return NULL;
-    return rota__pool_of(ex);
-}
-
-static uint32_t max_of(const rota_pool_options *options)
-{
-    unsigned max = options->max_threads != 0 ? options->max_threads : options->core_threads;
-
-    return max < ROTA__MOST_WORKERS ? max : ROTA__MOST_WORKERS;
-}
-
-static bool are_possible(const rota_pool_options *options)
-{
-    uint32_t max = max_of(options);
-
-    return max >= options->core_threads && max > 0 && options->keep_alive >= 0;
-}
-
-void rota__pool_store_limits(rota__pool *pool, uint32_t core, uint32_t max)
-{
-    rota__store_relaxed(&pool->core, core);
-    rota__store_relaxed(&pool->max, max);
-    if (pool->ops->has_maximum)
-        rota__store_relaxed(&pool->limit, max);
-    else
-        rota__store_relaxed(&pool->limit, core > 0 ? core : 1); /* SCHED-18, SCHED-19 */
-}
-
-static void init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
-                 rota__thread_plan *plan, rota_queue *queue)
-{
-    rota_ns keep_alive = options->keep_alive;
-
-    *pool = (rota__pool){
-        .ops = ops,
-        .generation = rota__generation_now(),
-        .hooks = options->hooks,
-        .queue = queue,
-        .strict_wait = options->strict_wait,
-        .plan = plan,
-        .on_reject = options->on_reject != NULL ? options->on_reject : rota_reject_abort,
-        .reject_ctx = options->reject_ctx,
-    };
-    rota__pool_store_limits(pool, options->core_threads, max_of(options));
-    rota__store_relaxed(&pool->keep_alive, keep_alive == 0   ? ROTA_SEC(60)
-                                           : keep_alive == 1 ? 0
-                                                             : keep_alive);
-    rota__store_relaxed(&pool->core_may_time_out, options->core_may_time_out);
-    rota__list_init(&pool->workers);
-    rota__list_init(&pool->ended);
-    rota__latch_init(&pool->waiters);
-}
-
-int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const rota__pool_ops *ops,
-                    const rota__executor_ops *executor_ops, const char *what)
-{
-    rota_queue *queue = options->queue;
-    rota__thread_plan *plan;
-    int status;
-
-    if (!are_possible(options))
-        return ROTA_EINVAL;
-    status = rota__thread_plan_new(&options->threads, &plan);
-    if (status != ROTA_OK)
-        return status;
-    if (queue == NULL)
-        status = rota_linked_queue(ROTA_UNBOUNDED, &queue);
-    if (status != ROTA_OK) {
-        rota__thread_plan_unref(plan);
-        return status;
+    while (!needs_replacement(pool, ctl)) {
+        if (give_up_place(pool, &ctl, least_workers(pool))) {
+            rota__queue_abort_producers(pool->queue); /* pool.P7 */
+            return true;
+        }
     }
-    init(pool, options, ops, plan, queue);
-    rota__executor_register(&pool->executor, executor_ops, what);
-    return ROTA_OK;
+    return rota__worker_start(&pool->workers, NULL) == ROTA_OK;
 }
 
-int rota_pool_new(const rota_pool_options *options, rota_executor **out)
+void rota__pool_unwound(rota__worker *worker)
 {
-    rota__pool *pool;
-    int status;
+    rota__pool *pool = pool_of(worker->workers);
+    void *task;
 
-    if (options == NULL || out == NULL || !are_possible(options))
-        return ROTA_EINVAL;
-    pool = rota__alloc(sizeof *pool);
-    if (pool == NULL)
-        return ROTA_ENOMEM;
-    status = rota__pool_init(pool, options, &pool_ops, &pool_executor_ops, "pool");
-    if (status != ROTA_OK) {
-        rota__free(pool, sizeof *pool);
-        return status;
+    while (!pass_place_on(pool)) {
+        uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
+        if (rota__queue_is_empty(pool->queue) && give_up_place(pool, &ctl, 0))
+            return; /* the next submission starts a thread */
+        if (rota_queue_poll_timed(pool->queue, ROTA__RETRY, &task) == ROTA_OK)
+            rota__run_task(worker->run, task);
     }
-    *out = &pool->executor;
-    return ROTA_OK;
+}
+
+/* Gives up the place although tasks are queued: they are not due. True: none has become due. */
+static bool abandon_place(rota__pool *pool)
+{
+    rota__ctl_remove(&pool->workers.ctl);
+    if (rota__queue_ready_in(pool->queue) <= 0 && try_count_in(pool, false, ROTA__TO_LIMIT))
+        return false;                         /* pool.P2: a submitter relies on this thread */
+    rota__queue_abort_producers(pool->queue); /* pool.P7 */
+    return true;
+}
+
+/* Returns when the caller has no place any more. */
+static void serve_inline(rota__pool *pool, rota__run *run)
+{
+    void *task;
+
+    for (;;) {
+        uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
+        if (rota__ctl_state(ctl) >= ROTA_STOP || rota__ctl_workers(ctl) > 1
+            || rota__queue_is_empty(pool->queue)) {
+            if (give_up_place(pool, &ctl, 0)) {
+                if (rota__ctl_workers(ctl) == 1)
+                    rota__queue_abort_producers(pool->queue); /* pool.P7 */
+                return;
+            }
+        } else if (rota__worker_start(&pool->workers, NULL) == ROTA_OK) {
+            return;
+        } else if ((task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH)) != NULL) {
+            rota__run_task(run, task);
+        } else if (!rota__queue_is_empty(pool->queue) && abandon_place(pool)) {
+            return;
+        }
+    }
+}
+
+typedef struct inline_runner {
+    rota__worker caller;
+    rota__run run;
+} inline_runner;
+
+/* A task has ended the thread, which serves the queue before it leaves: GEN-14. */
+static void inline_unwound(void *arg)
+{
+    inline_runner *self = arg;
+    rota_thread *thread = rota__self();
+
+    ROTA__ON_UNWIND_BEGIN(inline_unwound, self);
+    thread->inside = &self->caller.inside; /* cleanup.U3 */
+    rota__run_unwound(&self->run);
+    serve_inline(pool_of(self->caller.workers), &self->run);
+    ROTA__ON_UNWIND_END;
+    rota__caller_leave(&self->caller);
+}
+
+void rota__pool_run_inline(rota__pool *pool)
+{
+    inline_runner self;
+
+    rota__caller_enter(&self.caller, &pool->workers, true);
+    rota__run_init(&self.run, &pool->executor, &pool->workers.hooks, pool->ops->run,
+                   &self.caller.task_counts, &pool->workers.stopped);
+    ROTA__ON_UNWIND_BEGIN(inline_unwound, &self);
+    serve_inline(pool, &self.run);
+    ROTA__ON_UNWIND_END;
+    rota__caller_leave(&self.caller);
+}
+
+void rota__pool_ensure_served(rota__pool *pool)
+{
+    if (is_short_of_workers(pool, 0)) {
+        int status = rota__pool_add_worker(pool, NULL, ROTA__TO_LIMIT);
+        if (status != ROTA_OK && status != ROTA_EREJECTED)
+            rota__pool_run_inline(pool);
+    }
+    rota__pool_try_terminate(pool);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reject.c - what becomes of a task that finds no room, or no pool.
+ * reject.c - handlers for tasks that a pool cannot accept.
  */
 #include "pool/pool_internal.h"
+
+#include "os/cleanup.h"
 
 int rota_reject_abort(rota_executor *ex, rota_task *task, void *ctx)
 {
@@ -10,30 +12,41 @@ int rota_reject_abort(rota_executor *ex, rota_task *task, void *ctx)
     return ex != NULL && task != NULL ? ROTA_EREJECTED : ROTA_EINVAL;
 }
 
-/* REJ-03: without before_execute and after_execute. `pool` may be NULL. */
-static void run_for_caller(rota__pool *pool, rota_task *task)
+/* REJ-03: without before_execute, after_execute and counts. */
+static void run_without_hooks(rota_executor *ex, const rota_hooks *hooks, rota__stop_word *stop,
+                              rota_task *task)
 {
-    rota_hooks hooks = rota__no_hooks;
+    rota_hooks reduced = {.unobserved_failure = hooks->unobserved_failure, .ctx = hooks->ctx};
     rota__run run;
 
-    if (pool != NULL) {
-        hooks.unobserved_failure = pool->hooks.unobserved_failure;
-        hooks.ctx = pool->hooks.ctx;
-    }
-    rota__run_init(&run, pool != NULL ? &pool->executor : NULL, &hooks, &rota__run_once, NULL,
-                   pool != NULL ? &pool->stopped : NULL);
+    rota__run_init(&run, ex, &reduced, &rota__run_once, NULL, stop);
     rota__run_nested(&run, task);
+}
+
+/* The task counts as one of the pool's own: workers.W2. False: the pool has been shut down. */
+static bool run_as_caller(rota__pool *pool, rota_task *task)
+{
+    rota__worker caller;
+
+    if (!rota__caller_enter(&caller, &pool->workers, false))
+        return false;
+    ROTA__CLEANUP_BEGIN(rota__caller_leave, &caller);
+    run_without_hooks(&pool->executor, &pool->workers.hooks, &pool->workers.stopped, task);
+    ROTA__CLEANUP_END;
+    return true;
 }
 
 int rota_reject_caller_runs(rota_executor *ex, rota_task *task, void *ctx)
 {
+    rota__pool *pool = rota__as_pool(ex);
+
     (void)ctx;
     if (ex == NULL || task == NULL)
         return ROTA_EINVAL;
-    if (rota_is_shutdown(ex))
+    if (rota_is_shutdown(ex) || (pool != NULL && !run_as_caller(pool, task)))
         rota_task_discard(task);
-    else
-        run_for_caller(rota__as_pool(ex), task);
+    else if (pool == NULL)
+        run_without_hooks(NULL, &rota__no_hooks, NULL, task);
     return ROTA_OK;
 }
 
@@ -70,7 +83,7 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
         if (found) {
             rota__pool_detach(pool, oldest);
             rota_task_discard(oldest);
-            rota__pool_took_out(pool, 1);
+            rota__pool_tasks_removed(pool, 1);
         }
         status = pool->ops->accept(pool, task, ROTA__AT_ONCE);
         if (!found)
@@ -81,29 +94,30 @@ int rota_reject_discard_oldest(rota_executor *ex, rota_task *task, void *ctx)
 
 /* -- Back-pressure -------------------------------------------------------- */
 
-/* The calling thread's worker, which is one of the pool's: exec.E3. */
-static rota__worker *own_worker(rota__pool *pool)
+/* REJ-11: a thread that is inside the pool would wait for itself, so it runs the task. */
+static int run_inside(rota__pool *pool, rota_task *task)
 {
-    rota_thread *self = rota__self();
-    rota__worker *found = NULL;
+    rota__worker *self = rota__worker_self(&pool->workers);
+    rota__worker caller;
 
-    rota__mutex_lock(&pool->lock);
-    for (rota__link *link = pool->workers.head.next; link != &pool->workers.head && found == NULL;
-         link = link->next) {
-        rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
-        if (worker->self == self)
-            found = worker;
+    if (self != NULL) {
+        rota__worker_run_nested(self, &rota__run_once, task);
+        return ROTA_OK;
     }
-    rota__mutex_unlock(&pool->lock);
-    return found;
+    if (!rota__caller_enter(&caller, &pool->workers, false)) /* inside, but no thread of the pool */
+        return ROTA_EREJECTED;
+    ROTA__CLEANUP_BEGIN(rota__caller_leave, &caller);
+    rota__worker_run_nested(&caller, &rota__run_once, task);
+    ROTA__CLEANUP_END;
+    return ROTA_OK;
 }
 
 /* Nobody tells when the system does not refuse a thread any more. */
 static rota_ns patience(const rota__pool *pool)
 {
-    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
 
-    return workers < rota__load_relaxed(&pool->max) ? ROTA__RETRY : ROTA_FOREVER;
+    return workers < rota__load_relaxed(&pool->limit) ? ROTA__RETRY : ROTA_FOREVER;
 }
 
 int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
@@ -121,13 +135,11 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         status = pool->ops->accept(pool, task, ROTA__AT_ONCE);
         if (status != ROTA__ASK_HANDLER || rota_is_shutdown(ex))
             return submitters_status(status);
-        if (rota__is_inside(ex)) { /* it would wait for itself: REJ-11 */
-            rota__pool_run_nested(pool, own_worker(pool), &rota__run_once, task);
-            return ROTA_OK;
-        }
+        if (rota__is_inside(ex))
+            return run_inside(pool, task);
         status = rota__queue_insert_in_epoch(pool->queue, task, epoch, patience(pool));
         if (status == ROTA_OK)
-            return submitters_status(rota__pool_look_again(pool, task));
+            return submitters_status(rota__pool_recheck(pool, task));
     } while (status == ROTA_EAGAIN /* aborted: there may be a thread to add, or no pool */
              || status == ROTA_ETIMEDOUT);
     return status;

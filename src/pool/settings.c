@@ -10,15 +10,15 @@ static int begin_change(rota_executor *ex, rota__pool **pool)
     if (ex == NULL)
         return ROTA_EINVAL;
     *pool = rota__as_pool(ex);
-    if (*pool == NULL || (*pool)->is_fixed)
+    if (*pool == NULL || (*pool)->is_frozen)
         return ROTA_ENOTSUP;
-    rota__mutex_lock(&(*pool)->lock);
+    rota__mutex_lock(&(*pool)->workers.lock);
     return ROTA_OK;
 }
 
 static int end_change(rota__pool *pool, int status)
 {
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     return status;
 }
 
@@ -29,10 +29,11 @@ static void grow(rota__pool *pool, unsigned increase)
     size_t wanted = queued < increase ? queued : increase;
 
     while (wanted-- > 0) {
-        if (rota__worker_add(pool, NULL, ROTA__TO_CORE) != ROTA_OK) {
-            rota__pool_rescue(pool, false); /* pool.P8 */
+        int status = rota__pool_add_worker(pool, NULL, ROTA__TO_CORE);
+        if (status != ROTA_OK && status != ROTA_EREJECTED)
+            rota__pool_run_inline(pool); /* pool.P8 */
+        if (status != ROTA_OK)
             break;
-        }
         if (rota_queue_size(pool->queue) == 0)
             break;
     }
@@ -46,7 +47,7 @@ static bool are_limits_valid(const rota__pool *pool, unsigned core, unsigned max
 
 static bool is_surplus(const rota__pool *pool)
 {
-    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
 
     return workers > rota__load_relaxed(&pool->limit) || workers > rota__load_relaxed(&pool->core);
 }
@@ -61,9 +62,9 @@ static int set_limits_and_unlock(rota__pool *pool, unsigned core, unsigned max)
     if (!are_limits_valid(pool, core, max))
         return end_change(pool, ROTA_EINVAL);
     rota__pool_store_limits(pool, core, max);
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     if (is_surplus(pool)) /* mutants: only a needless wake */
-        rota__pool_wake_idle(pool, true);
+        rota__queue_abort_consumers(pool->queue);
     else if (core > before) /* mutants: growing by 0 does nothing */
         grow(pool, core - before);
     rota__queue_abort_producers(pool->queue); /* a submitter that waits for room may add a thread */
@@ -112,11 +113,9 @@ int rota_pool_set_keep_alive(rota_executor *ex, rota_ns keep_alive)
         return status;
     if (keep_alive < 0)
         return end_change(pool, ROTA_EINVAL);
-    bool is_shorter = keep_alive < rota__load_relaxed(&pool->keep_alive);
     rota__store_relaxed(&pool->keep_alive, keep_alive);
-    rota__mutex_unlock(&pool->lock);
-    if (is_shorter)
-        rota__pool_wake_idle(pool, true);
+    rota__mutex_unlock(&pool->workers.lock);
+    rota__queue_abort_consumers(pool->queue); /* idle workers compute their time again */
     return ROTA_OK;
 }
 
@@ -128,9 +127,9 @@ int rota_pool_set_core_may_time_out(rota_executor *ex, bool on)
     if (status != ROTA_OK)
         return status;
     rota__store_relaxed(&pool->core_may_time_out, on);
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     if (on)
-        rota__pool_wake_idle(pool, true);
+        rota__queue_abort_consumers(pool->queue);
     return ROTA_OK;
 }
 
@@ -161,9 +160,9 @@ int rota_pool_set_threads(rota_executor *ex, const rota_threads *threads)
         rota__thread_plan_unref(plan);
         return status;
     }
-    before = pool->plan;
-    pool->plan = plan;
-    rota__mutex_unlock(&pool->lock);
+    before = pool->workers.plan;
+    pool->workers.plan = plan;
+    rota__mutex_unlock(&pool->workers.lock);
     rota__thread_plan_unref(before);
     return ROTA_OK;
 }
@@ -177,7 +176,7 @@ int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
         return ROTA_EINVAL;
     if (pool == NULL)
         return ROTA_ENOTSUP;
-    rota__mutex_lock(&pool->lock);
+    rota__mutex_lock(&pool->workers.lock);
     keep_alive = rota__load_relaxed(&pool->keep_alive);
     *now = (rota_pool_options){
         .core_threads = rota__load_relaxed(&pool->core),
@@ -186,11 +185,11 @@ int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
         .core_may_time_out = rota__load_relaxed(&pool->core_may_time_out) != 0,
         .on_reject = pool->on_reject,
         .reject_ctx = pool->reject_ctx,
-        .threads = pool->plan->threads,
-        .hooks = pool->hooks,
-        .strict_wait = pool->strict_wait,
+        .threads = pool->workers.plan->threads,
+        .hooks = pool->workers.hooks,
+        .strict_wait = pool->workers.strict_wait,
     };
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     return ROTA_OK;
 }
 
@@ -200,7 +199,7 @@ int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
 static unsigned missing_core_threads(const rota__pool *pool)
 {
     uint32_t core = rota__load_relaxed(&pool->core);
-    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
 
     return workers < core ? core - workers : 0;
 }
@@ -217,12 +216,12 @@ static int prestart(rota_executor *ex, unsigned most, unsigned *started)
         return ROTA_ENOTSUP;
     if (most > missing_core_threads(pool))
         most = missing_core_threads(pool);
-    while (count < most && (status = rota__worker_add(pool, NULL, ROTA__TO_CORE)) == ROTA_OK)
+    while (count < most && (status = rota__pool_add_worker(pool, NULL, ROTA__TO_CORE)) == ROTA_OK)
         count++;
     *started = count; /* also if a thread could not be started: POOL-61 */
     if (status == ROTA_OK || status == ROTA_EREJECTED)
         return ROTA_OK;
-    rota__pool_rescue(pool, false); /* pool.P8 */
+    rota__pool_run_inline(pool); /* pool.P8 */
     return ROTA_EAGAIN;
 }
 

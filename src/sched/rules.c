@@ -12,7 +12,7 @@
 
 static rota_executor_state state_of(const rota__pool *pool)
 {
-    return rota__ctl_state(rota__ctl_load(&pool->ctl));
+    return rota__ctl_state(rota__ctl_load(&pool->workers.ctl));
 }
 
 /* Decides after a shutdown: SCHED-23, SCHED-24. A task without a future is due at once. */
@@ -65,19 +65,19 @@ int rota__sched_admits(void *ctx, rota_task *task)
     return ROTA_OK;
 }
 
-/* Starts a worker if there are fewer than core_threads, or none: SCHED-18, SCHED-19. */
-static int see_to_worker(rota__pool *pool)
+/* Starts core threads as tasks come, and one thread for any task: SCHED-18, SCHED-19. With an error
+   the caller has the place of a worker that could not be started (pool.P8). */
+static int ensure_worker(rota__pool *pool)
 {
-    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->ctl));
+    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
     int status = ROTA_OK;
 
     if (workers < rota__load_relaxed(&pool->core))
-        status = rota__worker_add(pool, NULL, ROTA__TO_CORE);
+        status = rota__pool_add_worker(pool, NULL, ROTA__TO_CORE);
     else if (workers == 0)
-        status = rota__worker_add(pool, NULL, ROTA__TO_MAX);
-    if (status == ROTA_EREJECTED || rota__ctl_workers(rota__ctl_load(&pool->ctl)) > 0)
-        return ROTA_OK; /* there are other workers, or another thread has shut the pool down */
-    return status;
+        status = rota__pool_add_worker(pool, NULL, ROTA__TO_LIMIT);
+    return status != ROTA_EREJECTED ? status
+                                    : ROTA_OK; /* others have started one, or shut it down */
 }
 
 /* The task was not inserted. If it was cancelled meanwhile, the submission counts as accepted. */
@@ -90,7 +90,7 @@ static int not_queued(rota__pool *pool, rota_task *task, int status)
     if (status != ROTA_ECANCELED)
         return status;
     rota__task_release(task);
-    rota__pool_took_out(pool, 1);
+    rota__pool_tasks_removed(pool, 1);
     return ROTA_OK;
 }
 
@@ -104,7 +104,7 @@ static bool take_back(rota__pool *pool, rota_task *task)
 {
     rota__chain chain = {0};
 
-    rota__pool_take_if(pool, is_unrun, task, &chain);
+    rota__pool_unqueue_if(pool, is_unrun, task, &chain);
     return chain.count > 0;
 }
 
@@ -124,13 +124,14 @@ static int enqueue(rota__sched *sched, rota_task *task)
     status = rota__queue_insert(pool->queue, task);
     if (status != ROTA_OK)
         return not_queued(pool, task, status);
-    status = see_to_worker(pool);
+    status = ensure_worker(pool);
     if (status == ROTA_OK)
         return ROTA_OK;
-    if (!ROTA__BUG(sched.D3, take_back(pool, task), rota__pool_take_back(pool, task)))
-        status = ROTA_OK;           /* another thread has taken it */
-    rota__pool_rescue(pool, false); /* pool.P8 */
-    return status;                  /* SCHED-35 */
+    if (rota__ctl_workers(rota__ctl_load(&pool->workers.ctl)) > 1
+        || !ROTA__BUG(sched.D3, take_back(pool, task), rota__pool_unqueue(pool, task)))
+        status = ROTA_OK;        /* another worker runs the task, or has it already */
+    rota__pool_run_inline(pool); /* pool.P8 */
+    return status;               /* SCHED-35 */
 }
 
 /* A task that comes from another executor and is refused keeps its due time: OWN-05. */
@@ -250,9 +251,9 @@ static bool keeps_cancelled(rota__sched *sched)
     if (!rota__load_relaxed(&sched->keep_cancelled))
         return false;
     rota__mutex_lock(
-        &sched->pool.lock); /* if the pool is shut down, rota__sched_tidy finds the task */
+        &sched->pool.workers.lock); /* if the pool is shut down, rota__sched_tidy finds the task */
     bool runs = state_of(&sched->pool) == ROTA_RUNNING;
-    rota__mutex_unlock(&sched->pool.lock);
+    rota__mutex_unlock(&sched->pool.workers.lock);
     return runs;
 }
 
@@ -262,10 +263,10 @@ void rota__sched_ended(rota__cancel_listener *listener, rota_future *future)
     rota__pool *pool = &sched->pool;
 
     if (!rota__pool_is_here(pool) || keeps_cancelled(sched)
-        || !rota__pool_take_back(pool, &future->task))
+        || !rota__pool_unqueue(pool, &future->task))
         return;
     rota__task_release(&future->task);
-    rota__pool_took_out(pool, 1);
+    rota__pool_tasks_removed(pool, 1);
 }
 
 static bool is_unwanted(void *element, void *ctx)
@@ -280,12 +281,13 @@ size_t rota__sched_tidy(rota__sched *sched)
     rota__chain chain = {0};
     size_t dropped = 0;
 
-    rota__mutex_lock(&sched->pool.lock); /* a setter has stored its policy, or sees the shutdown */
-    rota__mutex_unlock(&sched->pool.lock);
-    rota__pool_take_if(&sched->pool, is_unwanted, sched, &chain);
+    rota__mutex_lock(
+        &sched->pool.workers.lock); /* a setter has stored its policy, or sees the shutdown */
+    rota__mutex_unlock(&sched->pool.workers.lock);
+    rota__pool_unqueue_if(&sched->pool, is_unwanted, sched, &chain);
     for (rota_task *task = chain.first; task != NULL; task = rota__load_relaxed(&task->next))
         dropped += rota_future_cancel(rota__future_of(task)); /* plain tasks always run */
-    rota__pool_drop(&sched->pool, &chain);
+    rota__pool_discard_all(&sched->pool, &chain);
     return dropped;
 }
 
@@ -296,7 +298,10 @@ static size_t drop_on_shutdown(rota__pool *pool)
 
 const rota__pool_ops rota__sched_pool_ops = {
     .name = "scheduled pool",
-    .precise_timers = true,
+    .workers = {.precise_timers = true,
+                .work = rota__pool_work,
+                .unwound = rota__pool_unwound,
+                .left = rota__pool_left},
     .accept = rota__sched_accept,
     .run = &run_ops,
     .detach = detach,

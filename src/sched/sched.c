@@ -117,14 +117,15 @@ typedef enum policy { DROP_DELAYED, KEEP_PERIODIC, KEEP_CANCELLED } policy;
 static void store(rota__sched *sched, policy which, bool on)
 {
     rota__mutex_lock(
-        &sched->pool.lock); /* a shutdown takes this lock after it has changed ctl: SCHED-25 */
+        &sched->pool.workers
+             .lock); /* a shutdown takes this lock after it has changed ctl: SCHED-25 */
     if (which == DROP_DELAYED)
         rota__store_relaxed(&sched->drop_delayed, on);
     else if (which == KEEP_PERIODIC)
         rota__store_relaxed(&sched->keep_periodic, on);
     else
         rota__store_relaxed(&sched->keep_cancelled, on);
-    rota__mutex_unlock(&sched->pool.lock);
+    rota__mutex_unlock(&sched->pool.workers.lock);
 }
 
 static int set(rota_executor *ex, policy which, bool on)
@@ -134,7 +135,7 @@ static int set(rota_executor *ex, policy which, bool on)
 
     if (status != ROTA_OK)
         return status;
-    if (sched->pool.is_fixed || !rota__pool_is_here(&sched->pool))
+    if (sched->pool.is_frozen || !rota__pool_is_here(&sched->pool))
         return ROTA_ENOTSUP;
     store(sched, which, on);
     if (rota_is_shutdown(ex))

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "forkjoin/forkjoin_internal.h"
 #include "os/linux_cgroup.h"
-#include "pool/pool_internal.h"
+#include "workers/workers_internal.h"
 
 #include <fcntl.h>
 #include <limits.h>

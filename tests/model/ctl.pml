@@ -2,7 +2,7 @@
 /*
  * ctl.pml - two tasks are submitted to a pool of at most two threads, none of which is there for long,
  * while it is shut down; each thread may be refused (ctl.C1, ctl.C2, pool.P2
- * to pool.P4; POOL-25 to POOL-30, POOL-56).
+ * to workers.W2; POOL-25 to POOL-30, POOL-56).
  *
  *   BUG 1  who has queued a task does not look again whether there is somebody to run it
  *   BUG 2  the last worker leaves though something is queued, and nobody looks after that

@@ -4,7 +4,7 @@
  */
 #include "pools.h"
 
-#include "pool/ctl.h"
+#include "workers/ctl.h"
 
 static const rota_executor_state states[] = {ROTA_RUNNING, ROTA_SHUTDOWN, ROTA_STOP, ROTA_TIDYING,
                                              ROTA_TERMINATED};
@@ -40,14 +40,17 @@ TEST(both_change_together)
     uint32_t seen = rota__ctl_load(&ctl);
 
     assert_true(rota__ctl_advance(&ctl, ROTA_SHUTDOWN));
-    assert_false(rota__ctl_change(&ctl, &seen, seen + 1));
+    assert_false(rota__ctl_try_add(&ctl, &seen));
     assert_int_equal(rota__ctl_state(seen), ROTA_SHUTDOWN);
     assert_int_equal(rota__ctl_workers(rota__ctl_load(&ctl)), 0);
-    assert_true(rota__ctl_change(&ctl, &seen, seen + 1));
+    assert_true(rota__ctl_try_add(&ctl, &seen));
     assert_true(rota__ctl_advance(&ctl, ROTA_STOP));
     assert_int_equal(rota__ctl_load(&ctl), rota__ctl_make(ROTA_STOP, 1));
-    rota__ctl_count_out(&ctl);
+    rota__ctl_remove(&ctl);
     assert_int_equal(rota__ctl_load(&ctl), rota__ctl_make(ROTA_STOP, 0));
+    assert_false(rota__ctl_begin_tidying(&ctl, &seen));
+    assert_true(rota__ctl_begin_tidying(&ctl, &seen));
+    assert_int_equal(rota__ctl_load(&ctl), rota__ctl_make(ROTA_TIDYING, 0));
 }
 
 /* POOL-03 */

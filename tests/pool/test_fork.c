@@ -160,7 +160,7 @@ static void submit_on_and_on(void *arg)
     }
 }
 
-/* pool.P6, FAULT-44: whatever lock was held at that moment. */
+/* workers.W5, FAULT-44: whatever lock was held at that moment. */
 TEST(a_child_is_not_held_up_by_locks_that_others_held)
 {
     struct traffic traffic = {.pool = test_small_pool(2, 3, 8)};

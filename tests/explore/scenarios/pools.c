@@ -115,7 +115,7 @@ EXPLORE(a_pool_is_freed_as_soon_as_it_says_that_it_has_ended)
     ex_join(ender);
 }
 
-/* pool.P4: whoever is the last to leave, nobody touches the pool after its end. */
+/* workers.W2: whoever is the last to leave, nobody touches the pool after its end. */
 EXPLORE(two_workers_leave_at_once)
 {
     unsigned started = 0;

@@ -61,15 +61,15 @@ static void set_busy_sched(void)
 static bool are_parked(void *arg)
 {
     rota__pool *pool = rota__as_pool(arg);
+    const rota__list *list = &pool->workers.list;
     bool all = true;
 
-    rota__mutex_lock(&pool->lock);
-    for (rota__link *link = pool->workers.head.next; link != &pool->workers.head;
-         link = link->next) {
+    rota__mutex_lock(&pool->workers.lock);
+    for (rota__link *link = list->head.next; link != &list->head; link = link->next) {
         rota__worker *worker = ROTA__CONTAINER(link, rota__worker, link);
         all = all && worker->self != NULL && test_is_parked(worker->self);
     }
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
     return all;
 }
 

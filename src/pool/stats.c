@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * figures.c - what a pool tells of itself.
+ * stats.c - statistics of a pool, and a line for logs.
  */
 #include "pool/pool_internal.h"
 
@@ -10,13 +10,13 @@
 static uint64_t add_up(const rota__pool *pool, rota_pool_stats *stats)
 {
     uint64_t running = 0;
+    const rota__list *list = &pool->workers.list;
 
-    stats->completed = pool->completed;
-    for (const rota__link *link = pool->workers.head.next; link != &pool->workers.head;
-         link = link->next) {
+    stats->completed = pool->workers.completed;
+    for (const rota__link *link = list->head.next; link != &list->head; link = link->next) {
         const rota__worker *worker = ROTA__CONST_CONTAINER(link, rota__worker, link);
         uint64_t counts =
-            rota__load_acquire(&worker->counts); /* pairs with the worker's own count */
+            rota__load_acquire(&worker->task_counts); /* pairs with the worker's own count */
         stats->completed += rota__counts_completed(counts);
         running += rota__counts_running(counts);
         stats->active += rota__counts_running(counts) != 0;
@@ -29,13 +29,13 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     uint64_t submitted;
 
     *stats = (rota_pool_stats){0};
-    rota__mutex_lock(&pool->lock);
-    stats->threads = rota__ctl_workers(rota__ctl_load(&pool->ctl));
-    stats->largest = pool->largest;
+    rota__mutex_lock(&pool->workers.lock);
+    stats->threads = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
+    stats->largest = pool->workers.largest;
     stats->core_threads = rota__load_relaxed(&pool->core);
     stats->max_threads = rota__load_relaxed(&pool->max);
     stats->rejected = pool->rejected;
-    submitted = pool->taken_out + add_up(pool, stats);
+    submitted = pool->removed + add_up(pool, stats);
     stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
     submitted += stats->completed + stats->queued;
     uint64_t requeued = rota__load_relaxed(&pool->requeued); /* after what it is a part of */
@@ -46,7 +46,16 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     stats->submitted = pool->submitted;
     if (stats->active > stats->threads)
         stats->active = stats->threads; /* GCOVR_EXCL_LINE: a thread ended between both counts */
-    rota__mutex_unlock(&pool->lock);
+    rota__mutex_unlock(&pool->workers.lock);
+}
+
+/* An observer may have counted the task. If not, the next observer finds the right sum. */
+void rota__pool_uncount(rota__pool *pool)
+{
+    rota__mutex_lock(&pool->workers.lock);
+    if (pool->submitted > 0)
+        pool->submitted--;
+    rota__mutex_unlock(&pool->workers.lock);
 }
 
 int rota_pool_stats_get(rota_executor *ex, rota_pool_stats *stats)

@@ -8,17 +8,17 @@
  *   SHUTDOWN    | STOP        | rota_shutdown_now
  *   SHUTDOWN    | TIDYING     | no worker and an empty queue
  *   STOP        | TIDYING     | no worker
- *   TIDYING     | TERMINATED  | its hook has returned
+ *   TIDYING     | TERMINATED  | the hook `terminated` has returned
  *
- *   ctl.C1  Both change together, in one step: a worker is counted in only while the state allows
- *           it, and none is counted when the state passes STOP.
- *   ctl.C2  A worker is counted before its thread is made, and until it has found, in the same
- *           step, that it may leave.
+ *   ctl.C1  State and number change together, in one step. A worker is added only while the state
+ *           allows it, and no worker is counted when the state passes STOP.
+ *   ctl.C2  A worker is counted before its thread is started. It stays counted until it has found, in
+ *           the step that removes it, that no task needs it.
  *   ctl.C3  A thread that stops the pool changes the state, sets the stop word, and then wakes the
- *           workers that have registered. A worker that registers later sees the word.
+ *           threads in the list. A thread that registers later sees the word.
  */
-#ifndef ROTA_POOL_CTL_H
-#define ROTA_POOL_CTL_H
+#ifndef ROTA_WORKERS_CTL_H
+#define ROTA_WORKERS_CTL_H
 
 #include "base/atomic.h"
 
@@ -55,13 +55,33 @@ static inline uint32_t rota__ctl_make(rota_executor_state state, uint32_t worker
     return (uint32_t)state << ROTA__WORKER_BITS | workers;
 }
 
-/* True if it was `seen`, which else is what it was. */
-static inline bool rota__ctl_change(rota__ctl *ctl, uint32_t *seen, uint32_t now)
+/* -- Transitions ------------------------------------------------------------ */
+
+/* `seen` is the word by which the caller has decided. If the word has changed since, each of the
+   three calls below returns false and sets *seen to the current word. */
+
+static inline bool rota__ctl_try_add(rota__ctl *ctl, uint32_t *seen)
 {
-    return rota__cas_acq_rel(&ctl->word, seen, now);
+    return rota__cas_acq_rel(&ctl->word, seen, *seen + 1);
 }
 
-/* To this state or a later one: true if this call did it. */
+static inline bool rota__ctl_try_remove(rota__ctl *ctl, uint32_t *seen)
+{
+    return rota__cas_acq_rel(&ctl->word, seen, *seen - 1);
+}
+
+static inline bool rota__ctl_begin_tidying(rota__ctl *ctl, uint32_t *seen)
+{
+    return rota__cas_acq_rel(&ctl->word, seen, rota__ctl_make(ROTA_TIDYING, 0));
+}
+
+/* Removes a worker in any state. */
+static inline void rota__ctl_remove(rota__ctl *ctl)
+{
+    rota__sub_acq_rel(&ctl->word, 1);
+}
+
+/* Changes to this state, unless the state is this or a later one. True: this call has done it. */
 static inline bool rota__ctl_advance(rota__ctl *ctl, rota_executor_state state)
 {
     uint32_t seen = rota__ctl_load(ctl);
@@ -69,14 +89,8 @@ static inline bool rota__ctl_advance(rota__ctl *ctl, rota_executor_state state)
     do {
         if (rota__ctl_state(seen) >= state)
             return false;
-    } while (!rota__ctl_change(ctl, &seen, rota__ctl_make(state, rota__ctl_workers(seen))));
+    } while (!rota__cas_acq_rel(&ctl->word, &seen, rota__ctl_make(state, rota__ctl_workers(seen))));
     return true;
-}
-
-/* ctl.C2: whatever the state. True: none is left. */
-static inline bool rota__ctl_count_out(rota__ctl *ctl)
-{
-    return rota__ctl_workers(rota__sub_acq_rel(&ctl->word, 1)) == 1;
 }
 
 #endif

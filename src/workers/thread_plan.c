@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - rota_threads: checked, copied, and carried out.
+ * thread_plan.c - checks, copies and carries out rota_threads.
  */
-#include "pool/pool_internal.h"
+#include "workers/workers_internal.h"
 
 #include "base/alloc.h"
 
