@@ -616,33 +616,3 @@ TEST(it_observes_meanwhile)
     assert_int_equal(observing_figures(pool).running.count, 1);
     assert_ok(rota_close(pool));
 }
-
-static void end_this_thread(rota_fj *task)
-{
-    pthread_exit(task);
-}
-
-static void invoke_it(void *pool)
-{
-    rota_fj task = ROTA_FJ(end_this_thread);
-
-    test_check(rota_invoke(pool, &task) == ROTA_EFAILED);
-}
-
-/* A worker took it from outside, and it has ended the worker's thread. */
-TEST(what_has_ended_its_thread_runs_no_more)
-{
-    rota_executor *pool = test_forkjoin((rota_forkjoin_options){.parallelism = 1});
-
-    start((rota_watchdog_options){.longest_task = ROTA_MS(50)});
-    test_thread_join(test_thread_start(invoke_it, pool));
-    assert_ok(rota_close(pool));
-    rota__mutex_lock(&rota__process_lock);
-    for (rota__link *link = rota__records.head.next; link != &rota__records.head;
-         link = link->next) {
-        rota__record *record = ROTA__CONTAINER(link, rota__record, link);
-        test_check(rota__load_relaxed(&record->depth) == 0);
-    }
-    rota__mutex_unlock(&rota__process_lock);
-    assert_ok(rota_watchdog_stop());
-}
