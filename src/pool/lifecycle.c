@@ -239,6 +239,8 @@ static void pool_free(rota_executor *ex)
     if (!rota__pool_is_here(pool))
         return;
     rota__executor_unregister(ex); /* exec.E4a */
+    rota__cancel_listener_await_idle(
+        &pool->listener); /* cancel_listener.L3: before the queue goes */
     rota__pool_destroy(pool);
     rota__free(pool, sizeof *pool);
 }
@@ -262,6 +264,16 @@ static const rota__pool_ops pool_ops = {
     .has_maximum = true,
     .run = &rota__run_once,
     .detach = pool_detach,
+    .drop_on_shutdown = pool_drop_on_shutdown,
+};
+
+static const rota__pool_ops listed_pool_ops = {
+    .name = "pool",
+    .workers = {.work = rota__pool_work, .unwound = rota__pool_unwound, .left = rota__pool_left},
+    .accept = rota__pool_accept,
+    .has_maximum = true,
+    .run = &rota__run_listed,
+    .detach = rota__pool_detach_listed,
     .drop_on_shutdown = pool_drop_on_shutdown,
 };
 
@@ -375,11 +387,15 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out)
     pool = rota__alloc(sizeof *pool);
     if (pool == NULL)
         return ROTA_ENOMEM;
-    status = rota__pool_init(pool, options, &pool_ops, &pool_executor_ops, "pool");
+    bool is_listed = options->queue != NULL && options->queue->kind->has_user_functions;
+    status = rota__pool_init(pool, options, is_listed ? &listed_pool_ops : &pool_ops,
+                             &pool_executor_ops, "pool");
     if (status != ROTA_OK) {
         rota__free(pool, sizeof *pool);
         return status;
     }
+    if (is_listed)
+        rota__pool_list(pool);
     *out = &pool->executor;
     return ROTA_OK;
 }

@@ -127,7 +127,11 @@ int rota__pool_accept(rota__pool *pool, rota_task *task, rota_ns due)
         ctl = rota__ctl_load(&pool->workers.ctl);
     }
     if (rota__ctl_state(ctl) == ROTA_RUNNING) {
-        status = rota__queue_insert(pool->queue, task);
+        bool has_ended = false;
+        status = ROTA__LIKELY(!pool->is_listed) ? rota__queue_insert(pool->queue, task)
+                                                : rota__pool_insert(pool, task, &has_ended);
+        if (ROTA__UNLIKELY(has_ended))
+            return status;
         if (ROTA__LIKELY(status == ROTA_OK))
             return rota__pool_recheck(pool, task); /* pool.P2a */
         if (status != ROTA_EFULL)

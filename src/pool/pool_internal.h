@@ -4,6 +4,7 @@
  *
  *   pool.c       submit and accept; a worker's loop; places
  *   lifecycle.c  creation, shutdown, removal from the queue
+ *   listed.c     pools whose queue's functions look at tasks
  *   settings.c   settings that can be changed while the pool runs
  *   reject.c     rejection handlers
  *   stats.c      statistics, and a line for logs
@@ -27,6 +28,10 @@
  *            that epoch only. A thread that changes them, or removes the task for which a worker
  *            stays, does so first and then begins a new epoch. So no surplus worker takes a task after
  *            the change, and each idle worker checks again.
+ *   pool.P11  A listed pool sets its listener before it inserts a future. Under the queue's lock, the
+ *             queue refuses a future that is done, and the listener removes a future that has ended.
+ *             Only then is the argument discarded. So no function of the user's that the queue calls
+ *             sees a discarded argument.
  */
 #ifndef ROTA_POOL_INTERNAL_H
 #define ROTA_POOL_INTERNAL_H
@@ -61,7 +66,9 @@ struct rota__pool {
     const rota__pool_ops *ops;
     rota__workers workers;
     rota_queue *queue;
-    bool is_frozen; /* its settings cannot be changed */
+    bool is_frozen;                 /* its settings cannot be changed */
+    bool is_listed;                 /* functions of the user's look at queued tasks: listed.c */
+    rota__cancel_listener listener; /* of the queued futures of a listed pool */
 
     /* Settings: written under the lock of the workers, read at any time. */
     rota__atomic(uint32_t) core;
@@ -126,6 +133,18 @@ void rota__pool_unwound(rota__worker *worker); /* likewise */
 void rota__pool_left(rota__workers *workers);  /* likewise */
 
 extern const rota__helper rota__pool_helper;
+
+/* -- listed.c --------------------------------------------------------------- */
+
+/* Inserts a task into the queue. With *has_ended its future was done, and the task is gone: the
+   submission counts as accepted. */
+int rota__pool_insert(rota__pool *pool, rota_task *task, bool *has_ended);
+int rota__pool_insert_in_epoch(rota__pool *pool, rota_task *task, uint32_t epoch, rota_ns timeout,
+                               bool *has_ended);
+
+void rota__pool_list(rota__pool *pool); /* makes a new pool a listed one */
+void rota__pool_detach_listed(rota__pool *pool, rota_future *future);
+extern const rota__run_ops rota__run_listed;
 
 /* -- lifecycle.c ------------------------------------------------------------ */
 

@@ -137,7 +137,10 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
             return submitters_status(status);
         if (rota__is_inside(ex))
             return run_inside(pool, task);
-        status = rota__queue_insert_in_epoch(pool->queue, task, epoch, patience(pool));
+        bool has_ended;
+        status = rota__pool_insert_in_epoch(pool, task, epoch, patience(pool), &has_ended);
+        if (has_ended)
+            return status;
         if (status == ROTA_OK)
             return submitters_status(rota__pool_recheck(pool, task));
     } while (status == ROTA_EAGAIN /* aborted: there may be a thread to add, or no pool */

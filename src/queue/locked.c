@@ -272,7 +272,8 @@ void rota__locked_abort_consumers(rota_queue *queue)
 
 /* -- Making and freeing --------------------------------------------------- */
 
-const rota__queue_kind rota__locked_kind = {ROTA__LOCKED_ENDS, ROTA__LOCKED_REST};
+const rota__queue_kind rota__locked_kind = {ROTA__LOCKED_ENDS, ROTA__LOCKED_REST,
+                                            .has_user_functions = true};
 
 int rota__locked_new(const rota__queue_kind *kind, const rota__container_ops *ops, void *self,
                      rota_queue **out)

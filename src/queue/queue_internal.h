@@ -114,6 +114,7 @@ typedef struct rota__queue_kind {
     int (*try_transfer)(rota_queue *queue, void *element);
     bool (*has_transfers)(rota_queue *queue); /* producers wait for their consumers */
     bool is_deque;
+    bool has_user_functions; /* which look at the elements */
 
     void (*free)(rota_queue *queue);
 } rota__queue_kind;
