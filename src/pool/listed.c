@@ -41,7 +41,7 @@ static const rota__element_ops element_ops = {may_enter, visit_begin, visit_end,
 static void set_listener(rota__pool *pool, rota_task *task)
 {
     if (pool->is_listed && task->kind == ROTA__TASK_FUTURE)
-        rota__future_set_listener(rota__future_of(task), &pool->listener);
+        rota__future_set_listener(rota__future_of(task), &pool->listener); /* pool.P11a */
 }
 
 /* Ends an insertion. A task whose future is done ends as if it had been queued. */

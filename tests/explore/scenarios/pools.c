@@ -364,6 +364,60 @@ EXPLORE(a_task_is_passed_on_while_a_worker_waits_for_it)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
+static int compare_live(const void *a, const void *b, void *unused)
+{
+    uintptr_t first = (uintptr_t)rota_task_call(a)->arg, second = (uintptr_t)rota_task_call(b)->arg;
+
+    (void)unused;
+    ex_check(discarded[first] == 0 && discarded[second] == 0);
+    return first < second ? -1 : first > second;
+}
+
+static void cancel(void *future)
+{
+    rota_future_cancel(future);
+}
+
+/* pool.P11: no comparison sees a task whose argument was discarded. */
+EXPLORE(a_task_is_cancelled_while_its_queue_compares_it)
+{
+    rota_queue *queue;
+    rota_future *future, *released;
+
+    ex_check(rota_priority_queue(compare_live, NULL, &queue) == ROTA_OK);
+    ex_check(rota_promise_new(&released) == ROTA_OK);
+    begin(&(rota_pool_options){.core_threads = 1, .queue = queue});
+    ex_check(rota_execute(pool, get, released) == ROTA_OK); /* occupies the only worker */
+    rota_call call = {.fn = run, .arg = NUMBER(1), .discard = discard};
+    ex_check(rota_submit_call(pool, &call, &future) == ROTA_OK);
+    ex_thread *other = ex_start(cancel, future);
+    submit(NUMBER(2)); /* is compared with the first */
+    rota_promise_complete(released, NULL);
+    ex_join(other);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) + (unsigned)discarded[1] == 1 && runs(2) == 1);
+    rota_future_unref(future);
+    rota_future_unref(released);
+}
+
+/* The pool ends with the cancelled task, and is freed: cancel_listener.L3. */
+EXPLORE(a_pool_is_freed_as_the_last_task_of_its_queue_is_cancelled)
+{
+    rota_queue *queue;
+    rota_future *future;
+
+    ex_check(rota_priority_queue(compare_live, NULL, &queue) == ROTA_OK);
+    begin(&(rota_pool_options){.max_threads = 1, .queue = queue});
+    rota_call call = {.fn = run, .arg = NUMBER(1), .discard = discard};
+    ex_check(rota_submit_call(pool, &call, &future) == ROTA_OK);
+    ex_thread *other = ex_start(cancel, future);
+    ex_check(rota_shutdown(pool) == ROTA_OK);
+    end();
+    ex_join(other);
+    ex_check(runs(1) + (unsigned)discarded[1] == 1);
+    rota_future_unref(future);
+}
+
 /* -- Completion ------------------------------------------------------------------------------ */
 
 static rota_completion *service;
