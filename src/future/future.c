@@ -193,7 +193,8 @@ bool rota_future_cancel_now(rota_future *future)
         return false;
     future_end end = future_begin_interrupting(future, &runner);
     if (end == FUTURE_WAS_RUNNING) {
-        rota__interrupt_execution(runner);
+        if (runner != &rota__visitor)
+            rota__interrupt_execution(runner);
         future_end_interrupting(future);
     }
     return ended(future, end);
@@ -219,6 +220,30 @@ bool rota_promise_complete(rota_future *promise, void *value)
 bool rota_promise_fail(rota_future *promise, int code)
 {
     return promise != NULL && code != 0 && complete(promise, FUTURE_FAILED, NULL, code);
+}
+
+/* -- Visits --------------------------------------------------------------- */
+
+rota__execution rota__visitor;
+
+bool rota__future_visit_begin(rota_future *future)
+{
+    return future_claim(future, &rota__visitor);
+}
+
+bool rota__future_visit_end(rota_future *future)
+{
+    if (future_leave(future) == FUTURE_NEW)
+        return false;
+    rota__future_pin(future); /* for visit_done: the task may leave its queue before */
+    return true;
+}
+
+void rota__future_visit_done(rota_future *future)
+{
+    rota__future_notify_listener(future);  /* future.F6 */
+    rota__future_discard_argument(future); /* future.F4 */
+    rota__future_unpin(future);
 }
 
 /* -- Ending it as another has --------------------------------------------- */

@@ -193,6 +193,18 @@ void rota__future_notify_listener(rota_future *future);
 /* Waits until no thread is inside `notify`. No future has this listener any more. */
 void rota__cancel_listener_await_idle(rota__cancel_listener *listener);
 
+/* -- Visits (future.c) ----------------------------------------------------- */
+
+/*
+ * A visitor of a queue may look at a pending future only while its thread has claimed it, so that no
+ * thread discards the argument meanwhile. The calls are those of rota__element_ops. To users the
+ * future is still pending. False from visit_begin: the future is done. True from visit_end: another
+ * thread, or the visitor, has ended it; visit_done does what is left (future.F4, future.F6).
+ */
+bool rota__future_visit_begin(rota_future *future);
+bool rota__future_visit_end(rota_future *future);
+void rota__future_visit_done(rota_future *future);
+
 /* -- Helping (get.c) ------------------------------------------------------- */
 
 /*

@@ -184,7 +184,9 @@ rota_future_state rota_future_state_of(const rota_future *future)
     uintptr_t state = future_state_settled(future);
     switch (future_phase_in(state)) {
     case FUTURE_NEW:
-        return future_runner_in(state) == NULL ? ROTA_FUTURE_PENDING : ROTA_FUTURE_RUNNING;
+        if (future_runner_in(state) == NULL || future_runner_in(state) == &rota__visitor)
+            return ROTA_FUTURE_PENDING;
+        return ROTA_FUTURE_RUNNING;
     case FUTURE_NORMAL:
         return ROTA_FUTURE_SUCCEEDED;
     case FUTURE_FAILED:

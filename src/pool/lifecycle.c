@@ -373,6 +373,7 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const ro
         return status;
     }
     init(pool, options, ops, plan, queue);
+    queue->element_ops = &rota__pool_element_ops;
     rota__executor_register(&pool->executor, executor_ops, what);
     return ROTA_OK;
 }

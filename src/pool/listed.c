@@ -18,23 +18,34 @@ static int may_enter(void *pool, void *task)
     return is_done(task) ? ROTA_ECANCELED : ROTA_OK; /* pool.P11 */
 }
 
+static int enter_any(void *pool, void *task)
+{
+    (void)pool;
+    (void)task;
+    return ROTA_OK;
+}
+
 static bool visit_begin(void *task)
 {
-    return !is_done(task);
+    rota_future *future = rota_task_future(task);
+
+    return future == NULL || rota__future_visit_begin(future);
 }
 
 static bool visit_end(void *task)
 {
-    (void)task;
-    return false;
+    rota_future *future = rota_task_future(task);
+
+    return future != NULL && rota__future_visit_end(future);
 }
 
 static void visit_done(void *task)
 {
-    (void)task;
+    rota__future_visit_done(rota__future_of(task));
 }
 
-static const rota__element_ops element_ops = {may_enter, visit_begin, visit_end, visit_done};
+const rota__element_ops rota__pool_element_ops = {enter_any, visit_begin, visit_end, visit_done};
+static const rota__element_ops listed_ops = {may_enter, visit_begin, visit_end, visit_done};
 
 /* -- Inserting ------------------------------------------------------------ */
 
@@ -117,6 +128,6 @@ void rota__pool_list(rota__pool *pool)
 {
     pool->is_listed = true;
     pool->listener.notify = on_future_ended;
-    pool->queue->element_ops = &element_ops;
+    pool->queue->element_ops = &listed_ops;
     pool->queue->element_ctx = pool;
 }

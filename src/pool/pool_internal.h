@@ -145,6 +145,7 @@ int rota__pool_insert_in_epoch(rota__pool *pool, rota_task *task, uint32_t epoch
 void rota__pool_list(rota__pool *pool); /* makes a new pool a listed one */
 void rota__pool_detach_listed(rota__pool *pool, rota_future *future);
 extern const rota__run_ops rota__run_listed;
+extern const rota__element_ops rota__pool_element_ops; /* of every other pool */
 
 /* -- lifecycle.c ------------------------------------------------------------ */
 

@@ -400,6 +400,42 @@ EXPLORE(a_task_is_cancelled_while_its_queue_compares_it)
     rota_future_unref(released);
 }
 
+static void look_at(void *task, void *unused)
+{
+    (void)unused;
+    ex_check(discarded[(uintptr_t)rota_task_call(task)->arg] == 0);
+}
+
+static void look_and_cancel(void *task, void *unused)
+{
+    look_at(task, unused);
+    rota_future_cancel_now(rota_task_future(task));
+    look_at(task, unused); /* the argument is discarded after the visit */
+}
+
+/* future.F4: no visitor sees a task whose argument was discarded, even if it cancels it itself. */
+EXPLORE(a_task_is_cancelled_while_it_is_visited)
+{
+    rota_queue *queue = NULL;
+    rota_future *future, *released;
+
+    if (ex_choose(2) == 1)
+        ex_check(rota_priority_queue(compare_live, NULL, &queue) == ROTA_OK);
+    ex_check(rota_promise_new(&released) == ROTA_OK);
+    begin(&(rota_pool_options){.core_threads = 1, .queue = queue});
+    ex_check(rota_submit(pool, get, released, NULL) == ROTA_OK); /* occupies the only worker */
+    rota_call call = {.fn = run, .arg = NUMBER(1), .discard = discard};
+    ex_check(rota_submit_call(pool, &call, &future) == ROTA_OK);
+    ex_thread *other = ex_start(cancel, future);
+    rota_queue_each(rota_pool_queue(pool), ex_choose(2) == 1 ? look_and_cancel : look_at, NULL);
+    rota_promise_complete(released, NULL);
+    ex_join(other);
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(1) + (unsigned)discarded[1] == 1);
+    rota_future_unref(future);
+    rota_future_unref(released);
+}
+
 /* The pool ends with the cancelled task, and is freed: cancel_listener.L3. */
 EXPLORE(a_pool_is_freed_as_the_last_task_of_its_queue_is_cancelled)
 {
