@@ -2,8 +2,7 @@
 /*
  * sched_internal.h - the scheduled pool: a pool whose queue is ordered by due time.
  *
- *   sched.c      creates pools and schedules tasks
- *   rules.c      decides which tasks are queued, run, queued again, and dropped at shutdown
+ *   sched.c      decides which tasks are queued, run, queued again and dropped; the public calls
  *   due_queue.c  the heap of tasks, as a queue
  *
  *   sched.D1  Whether a task may enter the heap is decided under the heap's lock, by the state of
@@ -52,22 +51,6 @@ static inline rota__periodic *rota__periodic_of(rota_future *future)
 {
     return ROTA__CONTAINER(future, rota__periodic, future);
 }
-
-/* -- rules.c -------------------------------------------------------------- */
-
-int rota__sched_admits(void *ctx, rota_task *task); /* a rota__admits; ctx is the pool */
-
-extern const rota__pool_ops rota__sched_pool_ops;
-
-/* Queues a task for its due time: `accept` of rota__pool_ops. */
-int rota__sched_accept(rota__pool *pool, rota_task *task, rota_ns due);
-
-/* Discards tasks that the policies do not let run any more (SCHED-23 to SCHED-26). Returns their
-   number, without those that were done before. */
-size_t rota__sched_tidy(rota__sched *sched);
-
-void rota__sched_ended(rota__cancel_listener *listener,
-                       rota_future *future); /* the `notify` of the listener */
 
 /* -- due_queue.c ---------------------------------------------------------- */
 
