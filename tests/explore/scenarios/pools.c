@@ -225,6 +225,56 @@ EXPLORE(a_task_ends_its_worker)
     ex_check(rota_close(pool) == ROTA_OK);
 }
 
+static rota__atomic(uint32_t) running; /* tasks that run now */
+
+static void *run_alone(void *i)
+{
+    ex_check(rota__add_acq_rel(&running, 1) == 0);
+    run(i);
+    rota__sub_acq_rel(&running, 1);
+    return NULL;
+}
+
+static void execute_alone(void *i)
+{
+    statuses[(uintptr_t)i] = rota_execute(pool, run_alone, i);
+}
+
+/* POOL-30, pool.P8: the place of an ended thread passes on, so one task runs at a time. */
+EXPLORE_WITH_FAULTS(a_task_ends_its_worker_as_another_is_submitted)
+{
+    rota__store_relaxed(&running, 0);
+    for (int i = 0; i < 2; i++)
+        rota__store_relaxed(&ran[i], 0);
+    if (rota_pool_new(&(rota_pool_options){.core_threads = 1}, &pool) != ROTA_OK)
+        return;
+    if (rota_execute(pool, end_thread, NULL) == ROTA_OK) {
+        ex_thread *submitter = ex_start(execute_alone, NUMBER(0));
+        execute_alone(NUMBER(1));
+        ex_join(submitter);
+    } else {
+        statuses[0] = statuses[1] = ROTA_EAGAIN;
+    }
+    ex_check(rota_close(pool) == ROTA_OK);
+    for (int i = 0; i < 2; i++)
+        ex_check(runs(i) == (statuses[i] == ROTA_OK ? 1 : 0));
+}
+
+/* POOL-41, pool.P9: after the limit has fallen, no more than one task runs at a time. */
+EXPLORE(the_limit_falls_as_a_worker_takes_a_task)
+{
+    unsigned started;
+
+    rota__store_relaxed(&running, 0);
+    begin(&(rota_pool_options){.core_threads = 2});
+    ex_check(rota_pool_prestart(pool, &started) == ROTA_OK);
+    ex_check(rota_pool_resize(pool, 1, 1) == ROTA_OK);
+    execute_alone(NUMBER(0));
+    execute_alone(NUMBER(1));
+    ex_check(rota_close(pool) == ROTA_OK);
+    ex_check(runs(0) == 1 && runs(1) == 1);
+}
+
 /* A thread that hands its task to a worker that is about to give up, or starts another. */
 EXPLORE(a_cached_pool_runs_what_comes)
 {
