@@ -193,7 +193,7 @@ bool rota_future_cancel_now(rota_future *future)
         return false;
     future_end end = future_begin_interrupting(future, &runner);
     if (end == FUTURE_WAS_RUNNING) {
-        if (runner != &rota__visitor)
+        if (runner != &rota__visiting)
             rota__interrupt_execution(runner);
         future_end_interrupting(future);
     }
@@ -224,11 +224,11 @@ bool rota_promise_fail(rota_future *promise, int code)
 
 /* -- Visits --------------------------------------------------------------- */
 
-rota__execution rota__visitor;
+rota__execution rota__visiting;
 
 bool rota__future_visit_begin(rota_future *future)
 {
-    return future_claim(future, &rota__visitor);
+    return future_claim(future, &rota__visiting);
 }
 
 bool rota__future_visit_end(rota_future *future)

@@ -77,7 +77,7 @@ static inline future_phase future_phase_settled(const rota_future *future)
 }
 
 /* The runner of a future that a visitor looks at. It runs no body, and is not interrupted. */
-extern rota__execution rota__visitor;
+extern rota__execution rota__visiting;
 
 /* True: the caller runs it now. False: somebody does, or it is done. */
 static inline bool future_claim(rota_future *future, rota__execution *runner)

@@ -184,7 +184,7 @@ rota_future_state rota_future_state_of(const rota_future *future)
     uintptr_t state = future_state_settled(future);
     switch (future_phase_in(state)) {
     case FUTURE_NEW:
-        if (future_runner_in(state) == NULL || future_runner_in(state) == &rota__visitor)
+        if (future_runner_in(state) == NULL || future_runner_in(state) == &rota__visiting)
             return ROTA_FUTURE_PENDING;
         return ROTA_FUTURE_RUNNING;
     case FUTURE_NORMAL:
