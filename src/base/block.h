@@ -122,7 +122,7 @@ static inline void rota__block_put(rota__magazines *magazines, void *memory, siz
     rota__magazine *loaded = &magazines->loaded[rota__block_index(size)];
     rota__block *block = memory;
 
-#ifdef ROTA_CHECKED /* the next owner must not rely on what the block contains */
+#ifdef ROTA_CHECKED /* the next owner must not rely on the contents */
     memset(memory, ROTA__FREED_BYTE, size);
 #endif
     if (ROTA__UNLIKELY(loaded->room == 0 || slab_offset == 0)) {

@@ -10,14 +10,14 @@
 rota__atomic(uint32_t) rota__generation;
 
 rota__mutex rota__process_lock;
-rota__mutex rota__making_lock;
+rota__mutex rota__singleton_lock;
 
 static rota__mutex lock; /* guards the flag */
 static bool is_watching;
 
 static void before(void)
 {
-    rota__mutex_lock(&rota__making_lock);
+    rota__mutex_lock(&rota__singleton_lock);
     rota__mutex_lock(&lock);
     rota__mutex_lock(&rota__process_lock);
     rota__blocks_lock();
@@ -28,7 +28,7 @@ static void in_parent(void)
     rota__blocks_unlock();
     rota__mutex_unlock(&rota__process_lock);
     rota__mutex_unlock(&lock);
-    rota__mutex_unlock(&rota__making_lock);
+    rota__mutex_unlock(&rota__singleton_lock);
 }
 
 static void in_child(void)
@@ -36,12 +36,12 @@ static void in_child(void)
     rota_thread *self = &rota__this_thread; /* which need not have entered, and must not now */
 
     rota__os_reset_after_fork();
-    rota__store_relaxed(&rota__generation, rota__generation_now() + 1);
+    rota__store_relaxed(&rota__generation, rota__process_generation() + 1);
     rota__thread_reset_after_fork(self);
     in_parent();
 }
 
-int rota__fork_watch(void)
+int rota__fork_register(void)
 {
     int status = ROTA_OK;
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.h - what a child of fork(2) must know.
+ * fork.h - what a child of fork(2) may touch.
  *
- * The child has the one thread that forked; locks that others held, and what
- * they were about to do, stay as they were at that moment. So an object that
- * threads work on remembers the generation it was made in, and is left alone
- * by a process of a later one.
+ * A child has one thread: the one that forked. Locks of other threads stay locked in it for ever, and
+ * their work stays half done. So an object that several threads use stores the generation of the
+ * process that created it, and a child leaves the objects of its parent alone.
  */
 #ifndef ROTA_BASE_FORK_H
 #define ROTA_BASE_FORK_H
@@ -15,22 +14,24 @@
 
 #include <stdbool.h>
 
-/* From now on forks are noticed. ROTA_ENOMEM. */
-int rota__fork_watch(void);
+/* Makes the library notice forks from now on. ROTA_ENOMEM. */
+int rota__fork_register(void);
 
-/* For what there is one of in a process: the list of executors, what is observed of them. No other
-   lock is taken with it but the allocator's. It is free in a child. Call rota__self() before. */
+/* Protects data of the whole process: the list of executors and their observed data. A thread that
+   holds it takes no other lock, except the allocator's. It is free in a child. Call rota__self()
+   before. */
 extern rota__mutex rota__process_lock;
 
-/* Held by who makes or ends a thing that there is one of in a process, before any other lock: so a
-   fork does not come in the midst of that. Call rota__self() before. */
-extern rota__mutex rota__making_lock;
+/* Is held while a process-wide singleton is created or ended, and is taken before any other lock. So
+   a fork does not happen in between. Call rota__self() before. */
+extern rota__mutex rota__singleton_lock;
 
 extern rota__atomic(uint32_t) rota__generation;
 
-static inline uint32_t rota__generation_now(void)
+static inline uint32_t rota__process_generation(void)
 {
-    return rota__load_relaxed(&rota__generation); /* changes while there is one thread */
+    return rota__load_relaxed(
+        &rota__generation); /* changes only while the process has one thread */
 }
 
 #endif

@@ -99,7 +99,7 @@ static int set_capacity(rota__heap *heap, size_t capacity)
 
 int rota__heap_insert(rota__heap *heap, rota__heap_item *item, rota_ns time, uint64_t sequence)
 {
-    if (rota__load_relaxed(&item->place) != ROTA__HEAP_OUT)
+    if (rota__load_relaxed(&item->place) != ROTA__NOT_IN_HEAP)
         return ROTA_EINVAL;
     if (heap->count + heap->reserved == heap->capacity) {
         size_t more = heap->capacity + heap->capacity / 2;

@@ -4,7 +4,7 @@
  *
  *   heap.H1  No slot is less than its parent. Slots are compared by (time, sequence), or by (order,
  *            sequence) if the heap has a function that compares items.
- *   heap.H2  slots[i].item->place is i. An item that is in no heap has ROTA__HEAP_OUT. An item may
+ *   heap.H2  slots[i].item->place is i. An item that is in no heap has ROTA__NOT_IN_HEAP. An item may
  *            be in another heap, so a search compares the slot with the item.
  *   heap.H3  There is room for `reserved` more items. Inserting them needs no memory.
  *
@@ -19,7 +19,7 @@
 
 #include <rota/base.h>
 
-#define ROTA__HEAP_OUT UINTPTR_MAX
+#define ROTA__NOT_IN_HEAP UINTPTR_MAX
 
 typedef struct rota__heap_item {
     rota__atomic(uintptr_t) place; /* heap.H2; written under the lock of its heap */
@@ -44,7 +44,7 @@ typedef struct rota__heap {
 
 static inline void rota__heap_item_init(rota__heap_item *item)
 {
-    rota__store_relaxed(&item->place, ROTA__HEAP_OUT);
+    rota__store_relaxed(&item->place, ROTA__NOT_IN_HEAP);
 }
 
 /* Returns ROTA_EINVAL if the item is already in a heap, or ROTA_ENOMEM. */

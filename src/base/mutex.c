@@ -35,7 +35,7 @@ ROTA__NOINLINE void rota__mutex_lock_slow(rota__mutex *mutex)
     ROTA__BUG(mutex.M1, (void)0, rota__store_relaxed(&mutex->word, ROTA__LOCKED));
 }
 
-void rota__mutex_pass(rota__mutex *mutex)
+void rota__mutex_yield(rota__mutex *mutex)
 {
     enum { TURNS = 136 }; /* the last few sleep */
     unsigned turns = ROTA__BACKOFF_INIT;

@@ -41,6 +41,6 @@ static inline void rota__mutex_unlock(rota__mutex *mutex)
 
 /* Unlocks and locks again. If a thread sleeps because of the lock, the call first waits until that
    thread has taken it, but not for long. For a thread that takes the lock again and again. */
-void rota__mutex_pass(rota__mutex *mutex);
+void rota__mutex_yield(rota__mutex *mutex);
 
 #endif

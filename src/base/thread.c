@@ -37,7 +37,7 @@ void rota__thread_enter(rota_thread *self)
         self->at_exit.run = at_thread_exit;
     }
     self->watched =
-        rota__fork_watch() == ROTA_OK && rota__os_on_thread_exit(&self->at_exit) == ROTA_OK;
+        rota__fork_register() == ROTA_OK && rota__os_on_thread_exit(&self->at_exit) == ROTA_OK;
 }
 
 /* The thread belongs to no executor any more, and no other thread can wake it. */

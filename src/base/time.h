@@ -59,7 +59,7 @@ static inline rota_ns rota__deadline(rota_ns timeout)
 }
 
 /* Returns the timeout that is left until a deadline. */
-static inline rota_ns rota__until(rota_ns deadline)
+static inline rota_ns rota__time_left(rota_ns deadline)
 {
     rota_ns left;
 

@@ -54,11 +54,11 @@ rota_executor *rota__timer(void)
     if (is_good(made))
         return made;
     rota__self();
-    rota__mutex_lock(&rota__making_lock);
+    rota__mutex_lock(&rota__singleton_lock);
     made = rota__load_acquire(&rota__the_timer);
     if (!is_good(made))
         made = make_timer();
-    rota__mutex_unlock(&rota__making_lock);
+    rota__mutex_unlock(&rota__singleton_lock);
     return made;
 }
 
@@ -313,7 +313,7 @@ static void ended_on_the_way(rota__cancel_listener *listener, rota_future *futur
     parcel *mine = (parcel *)(void *)rota__load_relaxed(&future->task.next);
 
     (void)listener;
-    if (mine->generation != rota__generation_now())
+    if (mine->generation != rota__process_generation())
         return; /* a parent's, whose timer is not here */
     stop_timer(&mine->timer);
     leave(mine, 1);
@@ -325,7 +325,7 @@ static parcel *pack(delayed *self, rota_task *task)
 
     if (mine == NULL)
         return NULL;
-    *mine = (parcel){.from = self, .generation = rota__generation_now(), .task = task};
+    *mine = (parcel){.from = self, .generation = rota__process_generation(), .task = task};
     rota__store_relaxed(&mine->users, 3);
     rota__mutex_lock(&self->lock);
     self->under_way++;

@@ -12,7 +12,8 @@ static int await_deaf(rota_executor *ex, rota_ns timeout, bool *interrupted)
     rota_ns deadline = rota__deadline(timeout);
     int status;
 
-    while ((status = ex->ops->await_termination(ex, rota__until(deadline))) == ROTA_EINTERRUPTED)
+    while ((status = ex->ops->await_termination(ex, rota__time_left(deadline)))
+           == ROTA_EINTERRUPTED)
         *interrupted = true;
     return status;
 }

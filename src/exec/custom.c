@@ -145,7 +145,7 @@ static int custom_shutdown(rota_executor *ex, size_t *dropped)
 /* The library does not know the tasks that the user has queued. */
 static int custom_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
-    rota__chain none = {0};
+    rota__task_slist none = {0};
     int status = custom_shutdown(ex, count);
 
     return status == ROTA_OK ? rota__export_tasks(&none, drained, count) : status;
@@ -168,7 +168,7 @@ static int custom_await_termination(rota_executor *ex, rota_ns timeout)
     rota_ns deadline = rota__deadline(timeout);
     int status = rota_future_get_timed(own->drained, timeout, NULL);
 
-    return status == ROTA_OK ? ask_user(own, rota__until(deadline)) : status;
+    return status == ROTA_OK ? ask_user(own, rota__time_left(deadline)) : status;
 }
 
 /* Does not wait, so the user's function must not take the caller's interrupt (INT-03). */

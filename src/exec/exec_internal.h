@@ -31,7 +31,7 @@
 #include <rota/observe.h>
 #include <rota/pool.h>
 
-/* What an observer sees of an executor. All zero at first. */
+/* The state of an executor, as an observer sees it. All zero at first. */
 typedef struct rota__snapshot {
     unsigned threads, active;
     size_t queued;
@@ -117,7 +117,7 @@ size_t rota__character(const char *at);
 
 /* Moves the tasks of a list into *drained, or discards them if that is NULL (OWN-08): the end of
    ops->shutdown_now. After ROTA_ENOMEM they are still in the list. */
-int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *count);
+int rota__export_tasks(rota__task_slist *chain, rota_task_list *drained, size_t *count);
 
 /* Finishes a submission with this status. A future that was refused is cancelled; otherwise it goes to
    *out if there is an `out`, for which it was created with a reference. */

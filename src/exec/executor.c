@@ -22,7 +22,7 @@ int rota_shutdown_now(rota_executor *ex, rota_task_list *drained)
     return ex != NULL ? ex->ops->shutdown_now(ex, drained, &count) : ROTA_EINVAL;
 }
 
-int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *count)
+int rota__export_tasks(rota__task_slist *chain, rota_task_list *drained, size_t *count)
 {
     rota_task_list list = {NULL, chain->count};
 
@@ -32,7 +32,7 @@ int rota__export_tasks(rota__chain *chain, rota_task_list *drained, size_t *coun
             return ROTA_ENOMEM;
     }
     for (size_t i = 0; i < list.count; i++) {
-        rota_task *task = rota__chain_take(chain);
+        rota_task *task = rota__task_slist_take(chain);
         if (drained != NULL)
             list.tasks[i] = task;
         else

@@ -76,7 +76,7 @@ static int submit_all(struct batch *batch)
 static int wait_for_all(const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
-        rota_ns timeout = rota__until(batch->deadline);
+        rota_ns timeout = rota__time_left(batch->deadline);
         int status = rota_future_get_timed(batch->futures[i], timeout, NULL);
         if (status != ROTA_OK && status != ROTA_EFAILED && status != ROTA_ECANCELED)
             return rota__late_status(status, batch->n);

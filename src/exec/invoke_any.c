@@ -183,7 +183,7 @@ static int submit_next(struct race *race)
     return ROTA_OK;
 }
 
-/* What comes next when none that is done has not been looked at. */
+/* Submits the next call, or waits. Called after all calls that are done have been looked at. */
 static int go_on(struct race *race)
 {
     if (race->submitted == race->n)
@@ -217,7 +217,7 @@ static int run_race(struct race *race)
     return status;
 }
 
-/* All but the winner are ended and let go of. */
+/* Cancels and releases all futures but the winner. */
 static void end_race(struct race *race)
 {
     for (size_t i = 0; i < race->n; i++) {

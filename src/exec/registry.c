@@ -23,10 +23,10 @@ static bool is_ready;
 /* With the lock held. A parent's executors are not the child's to look at. */
 static void be_ready(void)
 {
-    if (is_ready && generation == rota__generation_now())
+    if (is_ready && generation == rota__process_generation())
         return;
     rota__list_init(&executors);
-    generation = rota__generation_now();
+    generation = rota__process_generation();
     is_ready = true;
 }
 
@@ -63,7 +63,7 @@ void rota__executor_unregister(rota_executor *ex)
 {
 #ifndef ROTA_EXPLORE
     rota__mutex_lock(&rota__process_lock);
-    if (ex->generation == rota__generation_now())
+    if (ex->generation == rota__process_generation())
         rota__list_remove(&ex->link);
     rota__mutex_unlock(&rota__process_lock);
 #endif

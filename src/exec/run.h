@@ -62,7 +62,8 @@ typedef struct rota__run_ops {
     void (*retire)(rota_executor *ex, rota_future *future);
 } rota__run_ops;
 
-extern const rota__run_ops rota__run_once; /* runs every future once: all but scheduled pools */
+extern const rota__run_ops
+    rota__run_once; /* runs every future once; scheduled pools have their own */
 extern const rota_hooks rota__no_hooks;
 
 /*

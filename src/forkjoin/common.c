@@ -89,11 +89,11 @@ rota__fj_pool *rota__fj_common(void)
     if (pool != NULL)
         return pool;
     rota__self();
-    rota__mutex_lock(&rota__making_lock);
+    rota__mutex_lock(&rota__singleton_lock);
     pool = existing();
     if (pool == NULL)
         pool = make();
-    rota__mutex_unlock(&rota__making_lock);
+    rota__mutex_unlock(&rota__singleton_lock);
     return pool;
 }
 

@@ -290,14 +290,14 @@ struct rota__fj_pool {
     rota__atomic(uint32_t) made;
     rota__atomic(uint32_t) forcing; /* 1: somebody does */
 
-    rota__mutex lock;      /* the rest */
-    rota__chain tasks;     /* the inbox: of rota_submit and rota_execute, */
-    rota_fj *first, *last; /* and of rota_fork and rota_invoke */
-    bool tasks_next;       /* whose turn it is */
-    rota__list sleepers;   /* the first is the next to wake */
-    rota__list ended;      /* left, but not joined */
-    rota__latch quiet;     /* for quiescence */
-    rota__latch waiters;   /* for the end */
+    rota__mutex lock;       /* the rest */
+    rota__task_slist tasks; /* the inbox: of rota_submit and rota_execute, */
+    rota_fj *first, *last;  /* and of rota_fork and rota_invoke */
+    bool tasks_next;        /* whose turn it is */
+    rota__list sleepers;    /* the first is the next to wake */
+    rota__list ended;       /* left, but not joined */
+    rota__latch quiet;      /* for quiescence */
+    rota__latch waiters;    /* for the end */
     rota__fj_worker *free;
     unsigned threads; /* made, or being made, and not left */
     unsigned guests;  /* callers that take part */
@@ -318,7 +318,7 @@ static inline rota_executor_state rota__fj_pool_state(const rota__fj_pool *pool)
 
 static inline bool rota__fj_is_here(const rota__fj_pool *pool)
 {
-    return pool->generation == rota__generation_now();
+    return pool->generation == rota__process_generation();
 }
 
 /* For an execution of a task that `runner` runs; NULL: the task runs outside of its pool. */

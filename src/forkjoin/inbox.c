@@ -11,7 +11,7 @@ static void count(rota__fj_pool *pool, size_t change)
 
 void rota__inbox_put_task(rota__fj_pool *pool, rota_task *task)
 {
-    rota__chain_append(&pool->tasks, task);
+    rota__task_slist_append(&pool->tasks, task);
     count(pool, 1);
 }
 
@@ -52,14 +52,14 @@ static rota_fj *take_fj(rota__fj_pool *pool)
 
 static rota_fj *take_task(rota__fj_pool *pool)
 {
-    rota_task *task = rota__chain_take(&pool->tasks);
+    rota_task *task = rota__task_slist_take(&pool->tasks);
 
     return task != NULL ? rota__entry_of(task) : NULL;
 }
 
 rota_task *rota__inbox_take_task(rota__fj_pool *pool)
 {
-    rota_task *task = rota__chain_take(&pool->tasks);
+    rota_task *task = rota__task_slist_take(&pool->tasks);
 
     if (task != NULL)
         count(pool, (size_t)-1);
@@ -116,16 +116,16 @@ bool rota__inbox_remove(rota__fj_pool *pool, const rota_fj *task)
 bool rota__inbox_remove_task(rota__fj_pool *pool, const rota_task *task)
 {
     bool found = false;
-    rota__chain others = {0};
+    rota__task_slist others = {0};
     rota_task *here;
 
     if (pool->tasks.count == 0)
         return false;
-    while ((here = rota__chain_take(&pool->tasks)) != NULL) {
+    while ((here = rota__task_slist_take(&pool->tasks)) != NULL) {
         if (here == task)
             found = true;
         else
-            rota__chain_append(&others, here);
+            rota__task_slist_append(&others, here);
     }
     pool->tasks = others;
     if (found)

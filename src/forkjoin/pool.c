@@ -197,7 +197,7 @@ static void steal_and_drop(rota__fj_pool *pool)
 static int fj_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
     rota__fj_pool *pool = rota__fj_pool_of(ex);
-    rota__chain none = {0};
+    rota__task_slist none = {0};
 
     if (pool->is_common)
         return ROTA_ENOTSUP;
@@ -325,7 +325,7 @@ static int init(rota__fj_pool *pool, const rota_forkjoin_options *options, bool 
 
     if (status != ROTA_OK)
         return status;
-    pool->generation = rota__generation_now();
+    pool->generation = rota__process_generation();
     pool->parallelism = options->parallelism;
     pool->max_threads = most != 0 ? most : options->parallelism + SPARE;
     pool->keep_alive = options->keep_alive != 0 ? options->keep_alive : ROTA_SEC(60);

@@ -33,13 +33,13 @@ int rota_forkjoin_poll_submission(rota_executor *ex, rota_task **task)
 
 /* -- All of them ---------------------------------------------------------- */
 
-static void take_submissions(rota__fj_pool *pool, rota__chain *taken)
+static void take_submissions(rota__fj_pool *pool, rota__task_slist *taken)
 {
     rota_task *task;
 
     rota__mutex_lock(&pool->lock);
     while ((task = rota__inbox_take_task(pool)) != NULL)
-        rota__chain_append(taken, task);
+        rota__task_slist_append(taken, task);
     rota__mutex_unlock(&pool->lock);
 }
 
@@ -50,20 +50,20 @@ static bool offers_task(const rota__deque *deque)
     return oldest != NULL && rota__entry_is_task(oldest);
 }
 
-static void take_public(rota__fj_pool *pool, rota__deque *deque, rota__chain *taken)
+static void take_public(rota__fj_pool *pool, rota__deque *deque, rota__task_slist *taken)
 {
     while (offers_task(deque)) {
         rota_fj *entry = rota__crew_steal(pool, deque);
         if (entry == NULL)
             return;
         if (rota__entry_is_task(entry))
-            rota__chain_append(taken, rota__task_in(entry));
+            rota__task_slist_append(taken, rota__task_in(entry));
         else
             rota__fj_give_back(pool, entry); /* somebody took the task that was seen */
     }
 }
 
-static void take_from_deques(rota__fj_pool *pool, rota__chain *taken)
+static void take_from_deques(rota__fj_pool *pool, rota__task_slist *taken)
 {
     uint32_t made = rota__load_acquire(&pool->made);
 
@@ -71,7 +71,7 @@ static void take_from_deques(rota__fj_pool *pool, rota__chain *taken)
         take_public(pool, &rota__load_relaxed(&pool->workers[i])->deque, taken);
 }
 
-static void take_all(rota__fj_pool *pool, rota__chain *taken)
+static void take_all(rota__fj_pool *pool, rota__task_slist *taken)
 {
     rota__fj_worker *me = rota__fj_me();
 
@@ -83,11 +83,11 @@ static void take_all(rota__fj_pool *pool, rota__chain *taken)
         take_from_deques(pool, taken);
 }
 
-static void give_all_back(rota__fj_pool *pool, rota__chain *taken)
+static void give_all_back(rota__fj_pool *pool, rota__task_slist *taken)
 {
     rota_task *task;
 
-    while ((task = rota__chain_take(taken)) != NULL)
+    while ((task = rota__task_slist_take(taken)) != NULL)
         rota__fj_give_back(pool, rota__entry_of(task));
 }
 
@@ -110,7 +110,7 @@ static void end(rota__fj_pool *pool)
 int rota_forkjoin_drain_tasks(rota_executor *ex, rota_task_list *drained)
 {
     rota__fj_pool *pool;
-    rota__chain taken = {0};
+    rota__task_slist taken = {0};
     size_t count;
     int status = drained != NULL ? find_pool(ex, &pool) : ROTA_EINVAL;
 

@@ -143,7 +143,7 @@ int rota_figures_get(rota_executor *ex, rota_figures *figures)
 
     if (ex == NULL || figures == NULL)
         return ROTA_EINVAL;
-    if (ex->generation == rota__generation_now())
+    if (ex->generation == rota__process_generation())
         ex->ops->snapshot(ex, &seen);
     fill(ex, &seen, figures);
     return ROTA_OK;

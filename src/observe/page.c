@@ -68,7 +68,7 @@ static rota__os_word phase;
 
 static uint32_t word_of(uint32_t of_phase)
 {
-    return rota__generation_now() * PHASES + of_phase;
+    return rota__process_generation() * PHASES + of_phase;
 }
 
 static uint32_t phase_in(uint32_t word)
@@ -240,7 +240,7 @@ static rota_ns prepare(struct pollfd *polled)
 /* In milliseconds, rounded up, as poll wants it. */
 static int wait_until(rota_ns deadline)
 {
-    rota_ns left = rota__until(deadline);
+    rota_ns left = rota__time_left(deadline);
 
     if (left > PATIENCE)
         return deadline == ROTA_FOREVER ? -1 : (int)(PATIENCE / ROTA_MS(1));
@@ -311,7 +311,7 @@ static void in_child(void)
 
 static int watch_forks(void)
 {
-    int status = rota__fork_watch();
+    int status = rota__fork_register();
 
     if (status == ROTA_OK && !is_watching)
         status = rota__os_at_fork(NULL, NULL, in_child);

@@ -384,9 +384,9 @@ static void leave_for_the_others(void)
     static uint32_t generation;
     const rota__trace_record *own = rota__self()->record;
 
-    if (generation == rota__generation_now())
+    if (generation == rota__process_generation())
         return;
-    generation = rota__generation_now();
+    generation = rota__process_generation();
     for (rota__link *link = rota__records.head.next; link != &rota__records.head;
          link = link->next) {
         rota__record *record = ROTA__CONTAINER(link, rota__record, link);

@@ -44,7 +44,7 @@ static void on_signal(int signal)
 
     (void)signal;
     if (rota__load_acquire(&is_open)
-        && generation == rota__generation_now()) /* pairs with open_event */
+        && generation == rota__process_generation()) /* pairs with open_event */
         rota__os_event_signal(&event);
     errno = before;
 }
@@ -54,11 +54,11 @@ static int open_event(void)
 {
     int status = ROTA_OK;
 
-    if (rota__load_relaxed(&is_open) && generation == rota__generation_now())
+    if (rota__load_relaxed(&is_open) && generation == rota__process_generation())
         return ROTA_OK;
     rota__store_release(&is_open, false);
     status = rota__os_event_open(&event);
-    generation = rota__generation_now();
+    generation = rota__process_generation();
     rota__store_release(&is_open, status == ROTA_OK); /* pairs with on_signal */
     return status;
 }
@@ -146,7 +146,7 @@ static void end(void)
     if (the_order == NULL)
         return;
     sigaction(the_order->signal, &the_order->before, NULL);
-    if (the_order->generation == rota__generation_now())
+    if (the_order->generation == rota__process_generation())
         stop_writer();
     set_order(NULL);
 }
@@ -199,7 +199,7 @@ static order *make(int signal, const char *path)
     memset(self, 0, sizeof *self);
     self->signal = signal;
     self->size = size;
-    self->generation = rota__generation_now();
+    self->generation = rota__process_generation();
     memcpy(self->path, path, length);
     return self;
 }
@@ -208,11 +208,11 @@ static int obey(order *next)
 {
     int status;
 
-    rota__mutex_lock(&rota__making_lock);
-    if (the_order != NULL && the_order->generation != rota__generation_now())
+    rota__mutex_lock(&rota__singleton_lock);
+    if (the_order != NULL && the_order->generation != rota__process_generation())
         end();
     status = the_order != NULL ? change(next) : begin(next);
-    rota__mutex_unlock(&rota__making_lock);
+    rota__mutex_unlock(&rota__singleton_lock);
     if (status != ROTA_OK)
         rota__free(next, next->size);
     return status;
@@ -227,9 +227,9 @@ int rota_recorder_on_signal(int signal, const char *path)
         return ROTA_EINVAL;
     if (signal == 0) {
         rota__self();
-        rota__mutex_lock(&rota__making_lock);
+        rota__mutex_lock(&rota__singleton_lock);
         end();
-        rota__mutex_unlock(&rota__making_lock);
+        rota__mutex_unlock(&rota__singleton_lock);
         return ROTA_OK;
     }
     next = rota__self()->watched ? make(signal, path) : NULL;

@@ -287,7 +287,7 @@ static int start(watchdog *self)
     int status = ROTA_EBUSY;
 
     rota__mutex_lock(&rota__process_lock);
-    if (the_watchdog == NULL || the_watchdog->generation != rota__generation_now()) {
+    if (the_watchdog == NULL || the_watchdog->generation != rota__process_generation()) {
         status = rota__os_thread_start(&self->thread, &thread, watch, self);
         if (status == ROTA_OK) {
             the_watchdog = self;
@@ -308,8 +308,9 @@ int rota_watchdog_start(const rota_watchdog_options *options)
     self = rota__self()->watched ? rota__alloc(sizeof *self) : NULL;
     if (self == NULL)
         return ROTA_ENOMEM;
-    *self = (watchdog){
-        .options = *options, .period = period_of(options), .generation = rota__generation_now()};
+    *self = (watchdog){.options = *options,
+                       .period = period_of(options),
+                       .generation = rota__process_generation()};
     rota__latch_init(&self->stop);
     status = start(self);
     if (status != ROTA_OK)
@@ -323,7 +324,7 @@ static watchdog *to_stop(int *status)
     watchdog *self = the_watchdog;
 
     *status = ROTA_OK;
-    if (self == NULL || self->generation != rota__generation_now() || self->is_stopped)
+    if (self == NULL || self->generation != rota__process_generation() || self->is_stopped)
         return NULL;
     if (!rota__is_inside(self))
         return self;

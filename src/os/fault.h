@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h - refusals and moods of the system, made on demand in test builds.
+ * fault.h - refusals of the system that tests inject.
  *
- * Where the system may refuse something, the code asks rota__fault() first. A
- * test arms a kind so that its n-th request, or all from the n-th on, are
- * refused. Memory is not here: tests make it fail through rota_set_allocator.
- * In the library that users link, these are constants, and cost nothing.
+ * Where the system may refuse something, the code asks rota__fault() first. A test arms a kind of
+ * fault, so that its n-th request, or all from the n-th on, are refused. Refused memory is not here:
+ * tests use rota_set_allocator. In the library that users link, these calls are constants.
  *
- * What a wait returns is not looked at, so that one kind stands for a wake-up
- * for no reason, EINTR, EAGAIN and a time-out that comes too early. A wake
- * cannot fail, but its thread can be stopped just before it. The clock never
- * goes back: it stands still, or jumps ahead by an hour, as after a suspension.
+ * The library does not look at the result of a wait. So one kind of fault stands for a wake-up for no
+ * reason, EINTR, EAGAIN and an early time-out. A wake-up cannot fail, but its thread can be delayed
+ * just before it. The clock never goes back: it stands still, or jumps ahead by an hour, as after a
+ * suspension.
  */
 #ifndef ROTA_OS_FAULT_H
 #define ROTA_OS_FAULT_H
@@ -39,10 +38,11 @@ void rota__fault_wake(void);                 /* before a wake */
 /* From now on the n-th request (from 1) is refused, and with `onwards` all after it; 0: none. */
 void rota__fault_arm(rota__fault_kind kind, unsigned n, bool onwards);
 void rota__fault_arm_range(rota__fault_kind kind, unsigned first, unsigned last);
-void rota__fault_arm_also(rota__fault_kind kind, unsigned n); /* beside what is armed */
-unsigned rota__fault_count(rota__fault_kind kind);            /* requests since then */
+void rota__fault_arm_also(rota__fault_kind kind,
+                          unsigned n);             /* in addition to those that are armed */
+unsigned rota__fault_count(rota__fault_kind kind); /* requests since then */
 
-/* Only requests of which it says so, on the thread that makes them, count; NULL: all do. */
+/* Only requests count for which counts() is true on the requesting thread. NULL: all count. */
 void rota__fault_set_filter(bool (*counts)(void));
 
 #else

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os.h - what the library asks of a system, and nothing more.
+ * os.h - the contract with the system: words to wait on, time, CPUs, descriptors, threads, fork.
  *
- * This folder alone makes system calls, but for the files and sockets of
- * src/observe; it alone calls pthread functions and asks which platform it is
- * on. Each function promises the least that its callers can live with: a wait
- * may end for no reason, a name may be cut, a CPU may not be pinned. linux.c
- * and posix.c each implement the first three groups, the build chooses one;
- * thread.c serves both.
+ * Only this folder makes system calls, calls pthread functions and depends on the platform. The
+ * exceptions are files and sockets in src/observe. Each function promises as little as its callers
+ * need: a wait may end for no reason, a name may be cut, a thread may not get its CPU. linux.c and
+ * posix.c both implement the first three groups, and the build chooses one of them. event.c and
+ * thread.c serve both.
  *
- * None is a cancellation point: pthread_cancel does not tear a thread out of
- * the middle of the library, with a lock held or in somebody's list.
+ * No function is a cancellation point: pthread_cancel does not end a thread inside the library,
+ * where it may hold a lock or be in a list.
  */
 #ifndef ROTA_OS_OS_H
 #define ROTA_OS_OS_H
@@ -30,32 +29,33 @@ typedef _Atomic(uint32_t) rota__os_word;
 #endif
 
 /*
- * Sleeps while *word is `expected`, at most until `deadline` on rota__os_now's
- * clock (ROTA_FOREVER: without limit). Returns when woken, when the time is up,
- * when *word is something else, or for no reason: callers look again.
+ * Sleeps while *word is `expected`, at most until `deadline` on the clock of rota__os_now
+ * (ROTA_FOREVER: without limit). Returns when the thread is woken, when the time is up, when *word
+ * has another value, or for no reason. So callers check again.
  */
 void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline);
 
 /*
- * Wakes one who waits on `word`, perhaps more. Only the address counts: the
- * word itself may be gone, as the waiter may have seen it change and left. Then
- * some other wait ends for no reason, which every wait must bear.
+ * Wakes one thread that waits on `word`, or more. Only the address is used: the word itself may be
+ * gone, because the waiter may have seen its new value and returned. Another wait may then end for
+ * no reason.
  */
 void rota__os_wake(rota__os_word *word);
 
 /* -- Time and CPUs -------------------------------------------------------- */
 
-rota_ns rota__os_now(void);        /* monotonic; not affected by the wall clock */
-unsigned rota__os_cpu_count(void); /* that this process may use; at least 1 */
-bool rota__os_membarrier(void);    /* every running thread of the process passes one; or false */
-void rota__os_reduce_timer_slack(void); /* the calling thread's timed waits end when they should */
-void rota__os_set_affinity(unsigned cpu);        /* the calling thread, if the system lets us */
-void rota__os_set_thread_name(const char *name); /* the calling thread; cut to what fits */
-long rota__os_thread_id(void); /* of the calling thread, as the system numbers it; or 0 */
-void rota__os_get_thread_name(char *name); /* likewise, ROTA__OS_NAME_SIZE bytes; "": it has none */
-unsigned rota__os_thread_count(void);      /* of the process, and perhaps some just joined; or 0 */
+rota_ns rota__os_now(void);               /* of the monotonic clock */
+unsigned rota__os_cpu_count(void);        /* CPUs that this process may use; at least 1 */
+bool rota__os_membarrier(void);           /* on every running thread of the process; or false */
+void rota__os_reduce_timer_slack(void);   /* timed waits of this thread end in time */
+void rota__os_set_affinity(unsigned cpu); /* of the calling thread, if the system allows it */
+void rota__os_set_thread_name(const char *name); /* of the calling thread; may be cut */
+long rota__os_thread_id(void);             /* the system's number of the calling thread, or 0 */
+void rota__os_get_thread_name(char *name); /* ROTA__OS_NAME_SIZE bytes; "" if it has none */
+unsigned
+rota__os_thread_count(void); /* threads of the process, or 0; may count threads just joined */
 
-/* -- A descriptor that turns readable ------------------------------------- */
+/* -- A descriptor that becomes readable ----------------------------------- */
 
 typedef struct rota__os_event {
     int readable;     /* the descriptor that the user polls */
@@ -63,7 +63,7 @@ typedef struct rota__os_event {
     uint32_t process; /* event.E1 */
 } rota__os_event;
 
-int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN if the system has none left */
+int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN: the system has none left */
 
 /* In another process than the one that opened it, the first two do nothing (event.E1). */
 void rota__os_event_signal(const rota__os_event *event);
@@ -75,35 +75,33 @@ extern uint32_t rota__os_process; /* counts forks, from 0 in the first process; 
 /* -- Threads (thread.c) --------------------------------------------------- */
 
 #define ROTA__OS_ANY_CPU   UINT32_MAX
-#define ROTA__OS_NAME_SIZE 16 /* with its NUL, as Linux has it */
+#define ROTA__OS_NAME_SIZE 16 /* with its NUL, as on Linux */
 
 typedef int rota__os_create(pthread_t *out, const pthread_attr_t *attr, void *(*start)(void *),
                             void *arg, void *ctx);
 
 typedef struct rota__os_thread_options {
-    const char *name;        /* cut to fit; NULL: that of the creating thread */
-    size_t stack_size;       /* 0: the system's default; less than the least is the least */
+    const char *name;        /* may be cut; NULL: that of the creating thread */
+    size_t stack_size;       /* 0: the system's default; at least the system's minimum */
     uint32_t cpu;            /* or ROTA__OS_ANY_CPU */
     int signal;              /* for rota__os_thread_signal; 0: none */
-    rota__os_create *create; /* in pthread_create's place, or NULL */
-    void *ctx;               /* for it */
+    rota__os_create *create; /* replaces pthread_create; or NULL */
+    void *ctx;               /* of `create` */
 } rota__os_thread_options;
 
-/* A thread, and what it was started with: it stays where it is until joined. */
+/* A thread. The structure stays where it is until the thread is joined. */
 typedef struct rota__os_thread {
     void (*body)(void *arg);
     void *arg;
-    uintptr_t handle; /* written by the thread itself: it may have ended before its maker goes on */
+    uintptr_t handle; /* written by the thread itself, which may end before its creator continues */
     uint32_t cpu;
     int signal;
     rota__os_word start_state; /* thread.c only */
     char name[ROTA__OS_NAME_SIZE];
 } rota__os_thread;
 
-/*
- * Starts body(arg) on a new thread with all signals blocked. ROTA_EAGAIN when
- * the system refuses; `body` is then never called.
- */
+/* Starts body(arg) on a new thread with all signals blocked. ROTA_EAGAIN: the system refuses, and
+   `body` is never called. */
 int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options *options,
                           void (*body)(void *arg), void *arg);
 void rota__os_thread_join(rota__os_thread *thread);
@@ -111,25 +109,25 @@ void rota__os_thread_join(rota__os_thread *thread);
 /* Makes a blocking system call of a running thread end with EINTR, if it has a signal. */
 void rota__os_thread_signal(const rota__os_thread *thread);
 
-/* Can this signal be caught, and is it? Gives it a handler that does nothing unless it has one. */
+/* True if the signal can be caught. Installs a handler that does nothing, unless it has a handler. */
 bool rota__os_signal_prepare(int signal);
 bool rota__os_cpu_exists(uint32_t cpu);
 size_t rota__os_min_stack_size(void);
 
-/* Called with itself when a thread ends that has set it. */
+/* `run` is called when the thread that has set the hook ends. */
 typedef struct rota__os_exit_hook {
     void (*run)(struct rota__os_exit_hook *self);
 } rota__os_exit_hook;
 
-/* For the calling thread, in place of what it set before. ROTA_ENOMEM. */
+/* Sets the hook of the calling thread and replaces the one before. ROTA_ENOMEM. */
 int rota__os_on_thread_exit(rota__os_exit_hook *exit);
 
 void rota__os_yield(void);
 
 /* -- fork(2) -------------------------------------------------------------- */
 
-/* Called around each fork of the process, from the first call of this on: on the thread that
-   forks, before it and, in both processes, after it. ROTA_ENOMEM. */
+/* Sets functions that the forking thread calls before each fork, and after it in both processes.
+   ROTA_ENOMEM. */
 int rota__os_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
 /* Called first in a child: forgets the waiting threads of the parent, and counts the process. */

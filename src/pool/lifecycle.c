@@ -61,32 +61,32 @@ static bool is_any(void *element, void *ctx)
 }
 
 /* POOL-54: all tasks, in the order of the queue if it has one. */
-static void drain_queue(rota__pool *pool, rota__chain *drained)
+static void drain_queue(rota__pool *pool, rota__task_slist *drained)
 {
     void *task;
 
     while ((task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH)) != NULL) {
         rota__pool_detach(pool, task);
-        rota__chain_append(drained, task);
+        rota__task_slist_append(drained, task);
     }
     rota__pool_unqueue_if(pool, is_any, NULL, drained); /* also tasks that are not due */
     rota__mutex_lock(&pool->workers.lock);
     pool->removed += drained->count;
-    rota__chain_join(drained, &pool->undelivered);
+    rota__task_slist_join(drained, &pool->undelivered);
     rota__mutex_unlock(&pool->workers.lock);
 }
 
-static void keep(rota__pool *pool, rota__chain *drained)
+static void keep(rota__pool *pool, rota__task_slist *drained)
 {
     rota__mutex_lock(&pool->workers.lock);
-    rota__chain_join(&pool->undelivered, drained);
+    rota__task_slist_join(&pool->undelivered, drained);
     rota__mutex_unlock(&pool->workers.lock);
 }
 
 int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count)
 {
     rota__pool *pool = rota__pool_of(ex);
-    rota__chain chain = {0};
+    rota__task_slist chain = {0};
     int status;
 
     if (!rota__pool_is_here(pool))
@@ -142,12 +142,12 @@ void rota__pool_tasks_removed(rota__pool *pool, size_t count)
     rota__pool_try_terminate(pool);    /* the last touch */
 }
 
-size_t rota__pool_discard_all(rota__pool *pool, rota__chain *chain)
+size_t rota__pool_discard_all(rota__pool *pool, rota__task_slist *chain)
 {
     size_t count = chain->count;
     rota_task *task;
 
-    while ((task = rota__chain_take(chain)) != NULL)
+    while ((task = rota__task_slist_take(chain)) != NULL)
         rota_task_discard(task);
     rota__pool_tasks_removed(pool, count);
     return count;
@@ -156,7 +156,7 @@ size_t rota__pool_discard_all(rota__pool *pool, rota__chain *chain)
 typedef struct choice {
     rota__predicate *which;
     void *ctx;
-    rota__chain *chain;
+    rota__task_slist *chain;
 } choice;
 
 static bool choose(void *element, void *ctx)
@@ -165,20 +165,21 @@ static bool choose(void *element, void *ctx)
 
     if (!chosen->which(element, chosen->ctx))
         return false;
-    rota__chain_append(chosen->chain, element);
+    rota__task_slist_append(chosen->chain, element);
     return true;
 }
 
-void rota__pool_unqueue_if(rota__pool *pool, rota__predicate *which, void *ctx, rota__chain *chain)
+void rota__pool_unqueue_if(rota__pool *pool, rota__predicate *which, void *ctx,
+                           rota__task_slist *chain)
 {
-    rota__chain taken = {0};
+    rota__task_slist taken = {0};
     choice chosen = {which, ctx, &taken};
 
     pool->queue->kind->remove_if(pool->queue, choose, &chosen); /* pool.P1: no worker gets these */
     /* cancel_listener.L1a: the tasks may outlast the pool. */
     for (rota_task *task = taken.first; task != NULL; task = rota__load_relaxed(&task->next))
         rota__pool_detach(pool, task);
-    rota__chain_join(chain, &taken);
+    rota__task_slist_join(chain, &taken);
 }
 
 bool rota_pool_remove(rota_executor *ex, rota_future *future)
@@ -204,7 +205,7 @@ static bool is_cancelled(void *element, void *ctx)
 size_t rota_pool_purge(rota_executor *ex)
 {
     rota__pool *pool = rota__as_pool(ex);
-    rota__chain chain = {0};
+    rota__task_slist chain = {0};
 
     if (pool == NULL)
         return 0;

@@ -63,8 +63,7 @@ static uint32_t least_workers(const rota__pool *pool)
 
 /*
  * Gives up the caller's place, unless another thread relies on it or fewer than `least` workers would
- * be left. *ctl is the word by which the caller has decided; after false the caller decides again by
- * the new word.
+ * be left. The caller has decided by the word *ctl. After false it decides again, by the new word.
  */
 static bool give_up_place(rota__pool *pool, uint32_t *ctl, uint32_t least)
 {

@@ -57,7 +57,7 @@ typedef struct rota__pool_ops {
     int (*accept)(rota__pool *pool, rota_task *task, rota_ns due);
     bool has_maximum; /* max_threads counts; without it the core threads are the limit */
     const rota__run_ops *run;
-    void (*detach)(rota__pool *pool, rota_future *future); /* it has left the pool for good */
+    void (*detach)(rota__pool *pool, rota_future *future); /* it will not come back */
     size_t (*drop_on_shutdown)(rota__pool *pool);          /* returns how many it has discarded */
 } rota__pool_ops;
 
@@ -82,8 +82,9 @@ struct rota__pool {
     void *reject_ctx;
     uint64_t removed; /* tasks that left the queue without having run */
     uint64_t rejected;
-    uint64_t submitted;      /* the greatest number that was ever reported */
-    rota__chain undelivered; /* drained by rota_shutdown_now, which had no memory to return them */
+    uint64_t submitted; /* the greatest number that was ever reported */
+    rota__task_slist
+        undelivered; /* drained by rota_shutdown_now, which had no memory to return them */
 
     rota__atomic(uint64_t) requeued; /* repeated runs of periodic tasks; under the queue's lock */
 };
@@ -176,15 +177,16 @@ void rota__pool_try_terminate(rota__pool *pool);
 bool rota__pool_unqueue(rota__pool *pool, rota_task *task);
 
 /* Removes all tasks for which `which` returns true, and appends them to the list. */
-void rota__pool_unqueue_if(rota__pool *pool, rota__predicate *which, void *ctx, rota__chain *list);
+void rota__pool_unqueue_if(rota__pool *pool, rota__predicate *which, void *ctx,
+                           rota__task_slist *list);
 
 /* Discards all tasks of the list, which were queued, and returns their number. */
-size_t rota__pool_discard_all(rota__pool *pool, rota__chain *list);
+size_t rota__pool_discard_all(rota__pool *pool, rota__task_slist *list);
 
 /* Must be called after tasks have left the queue without having run: the pool may terminate now. */
 void rota__pool_tasks_removed(rota__pool *pool, size_t count);
 
-/* A task has left the queue for good: called before another owner gets it. */
+/* A task will not return to the queue. Called before another owner gets it. */
 static inline void rota__pool_detach(rota__pool *pool, rota_task *task)
 {
     if (task->kind == ROTA__TASK_FUTURE)

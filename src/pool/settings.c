@@ -22,7 +22,7 @@ static int end_change(rota__pool *pool, int status)
     return status;
 }
 
-/* Workers for what is queued, at most the increase, until it is used up: POOL-40. */
+/* Starts workers for queued tasks, at most as many as the increase: POOL-40. */
 static void grow(rota__pool *pool, unsigned increase)
 {
     size_t queued = rota_queue_size(pool->queue);

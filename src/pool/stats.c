@@ -38,9 +38,9 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     submitted = pool->removed + add_up(pool, stats);
     stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
     submitted += stats->completed + stats->queued;
-    uint64_t requeued = rota__load_relaxed(&pool->requeued); /* after what it is a part of */
-    /* Who was on the way from one place to another was missed; a series may have come again since
-       its runs were counted. */
+    uint64_t requeued = rota__load_relaxed(&pool->requeued); /* after the sum */
+    /* The sum misses a task that was between two places, and a periodic task may have been queued
+       again since its runs were counted. So the greatest number counts. */
     if (submitted > requeued && submitted - requeued > pool->submitted)
         pool->submitted = submitted - requeued;
     stats->submitted = pool->submitted;

@@ -343,7 +343,7 @@ rota_ns rota__queue_ready_in(rota_queue *queue)
     rota__mutex_lock(queue->consumers->lock);
     rota_ns ready_at = queue->consumers->ops->ready_at(queue->consumers);
     rota__mutex_unlock(queue->consumers->lock);
-    return rota__until(ready_at);
+    return rota__time_left(ready_at);
 }
 
 uint32_t rota__queue_producer_epoch(const rota_queue *queue)

@@ -68,7 +68,7 @@ void rota__queue_visit_yield(rota__queue_visit *visit, rota__mutex *lock)
 {
     visit->batch_size = 0;
     if (visit->ended_count == 0) {
-        rota__mutex_pass(lock);
+        rota__mutex_yield(lock);
         return;
     }
     rota__mutex_unlock(lock);

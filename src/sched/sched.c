@@ -103,7 +103,7 @@ static bool is_unrun(void *element, void *task)
 
 static bool take_back(rota__pool *pool, rota_task *task)
 {
-    rota__chain chain = {0};
+    rota__task_slist chain = {0};
 
     rota__pool_unqueue_if(pool, is_unrun, task, &chain);
     return chain.count > 0;
@@ -278,7 +278,7 @@ static bool is_unwanted(void *element, void *ctx)
 
 static size_t drop_unwanted(rota__sched *sched)
 {
-    rota__chain chain = {0};
+    rota__task_slist chain = {0};
     size_t dropped = 0;
 
     rota__mutex_lock(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.c - plain tasks, and what a task says of itself.
+ * task.c - plain tasks, and the calls that describe a task.
  */
 #include "task/task_internal.h"
 

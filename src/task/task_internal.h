@@ -2,9 +2,8 @@
 /*
  * task_internal.h - a task in memory.
  *
- * A task is a rota_call whose reserved words hold what the library needs to
- * know of it: 64 bytes, one cache line. A plain task, rota_execute's, is no
- * more than that; a future begins with one.
+ * A task is a rota_call. The library keeps its own fields in the reserved words of the call, so a task
+ * has 64 bytes, one cache line. A plain task (rota_execute) is just that. A future begins with a task.
  */
 #ifndef ROTA_TASK_TASK_INTERNAL_H
 #define ROTA_TASK_TASK_INTERNAL_H
@@ -25,7 +24,7 @@ struct rota_task {
         rota_call call; /* fixed while the task lives; the words below are its reserved ones */
         struct {
             void *visible[5];
-            union { /* for the queue or list that has it */
+            union { /* for the queue or list that holds the task */
                 rota__atomic(rota_task *) next;
                 rota__heap_item place;
             };
@@ -44,20 +43,21 @@ struct rota_task {
 };
 
 _Static_assert(offsetof(struct rota_task, next) == offsetof(rota_call, reserved),
-               "ours begins where the call's visible part ends");
+               "the library's fields begin at the reserved words");
 _Static_assert(sizeof(void *) != 8 || sizeof(struct rota_task) == 64,
                "a plain task takes one cache line");
 
-/* -- Tasks in a row ------------------------------------------------------- */
+/* -- Lists of tasks ------------------------------------------------------- */
 
-/* Linked by `next`. Atomic, as somebody may look for a task in a heap where it is not any more. */
-typedef struct rota__chain {
-    rota_task *first; /* all zero is an empty one */
+/* A singly linked list. All zero: an empty one. `next` is atomic, because another thread may still
+   look for the task in a heap that it has left. */
+typedef struct rota__task_slist {
+    rota_task *first;
     rota_task *last;
     size_t count;
-} rota__chain;
+} rota__task_slist;
 
-static inline void rota__chain_append(rota__chain *chain, rota_task *task)
+static inline void rota__task_slist_append(rota__task_slist *chain, rota_task *task)
 {
     rota__store_relaxed(&task->next, NULL);
     if (chain->last != NULL)
@@ -68,8 +68,8 @@ static inline void rota__chain_append(rota__chain *chain, rota_task *task)
     chain->count++;
 }
 
-/* NULL: it is empty. */
-static inline rota_task *rota__chain_take(rota__chain *chain)
+/* Takes the first task. NULL: the list is empty. */
+static inline rota_task *rota__task_slist_take(rota__task_slist *chain)
 {
     rota_task *task = chain->first;
 
@@ -82,8 +82,8 @@ static inline rota_task *rota__chain_take(rota__chain *chain)
     return task;
 }
 
-/* All of `added`, which is empty then, behind those in `chain`. */
-static inline void rota__chain_join(rota__chain *chain, rota__chain *added)
+/* Moves all tasks of `added` to the end of `list`. */
+static inline void rota__task_slist_join(rota__task_slist *chain, rota__task_slist *added)
 {
     if (added->first == NULL)
         return;
@@ -93,7 +93,7 @@ static inline void rota__chain_join(rota__chain *chain, rota__chain *added)
         chain->first = added->first;
     chain->last = added->last;
     chain->count += added->count;
-    *added = (rota__chain){0};
+    *added = (rota__task_slist){0};
 }
 
 /* -- Plain tasks ---------------------------------------------------------- */

@@ -57,8 +57,8 @@ static inline uint32_t rota__ctl_make(rota_executor_state state, uint32_t worker
 
 /* -- Transitions ------------------------------------------------------------ */
 
-/* `seen` is the word by which the caller has decided. If the word has changed since, each of the
-   three calls below returns false and sets *seen to the current word. */
+/* The caller has decided by the word *seen. If the word has changed since, each of the three calls
+   below returns false and sets *seen to the current word. */
 
 static inline bool rota__ctl_try_add(rota__ctl *ctl, uint32_t *seen)
 {

@@ -25,8 +25,8 @@ static void remove_worker(rota__worker *worker)
     workers->started -= worker->self != NULL;
 }
 
-/* With the lock held. At least `size` threads exist, though some may not have registered yet. Those
-   that have given up their place do not belong to the pool any more. */
+/* With the lock held. At least `size` threads exist, though some may not have registered yet. A
+   thread that has given up its place does not belong to the pool any more. */
 static void note_largest(rota__workers *workers, uint32_t size)
 {
     uint32_t counted = rota__ctl_workers(rota__ctl_load(&workers->ctl));
@@ -106,7 +106,7 @@ static void leave(rota__worker *worker)
 
 /*
  * A task has ended the thread (GEN-14). If no other thread can be started, `unwound` runs tasks here.
- * One of them may end the thread once more, so this function is its own handler.
+ * Such a task may end the thread once more, so this function is its own handler.
  */
 static void worker_unwound(void *arg)
 {
@@ -326,7 +326,7 @@ int rota__workers_await_termination(rota__workers *workers, rota_ns timeout)
 
 void rota__workers_init(rota__workers *workers, rota__thread_plan *plan)
 {
-    workers->generation = rota__generation_now();
+    workers->generation = rota__process_generation();
     workers->plan = plan;
     rota__list_init(&workers->list);
     rota__list_init(&workers->ended);

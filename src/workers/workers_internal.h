@@ -73,7 +73,7 @@ struct rota__worker {
     rota__inside inside;           /* exec.E3 */
 };
 
-/* What a pool does with its workers. No member is NULL. */
+/* The decisions of a pool about its workers. No member is NULL. */
 typedef struct rota__workers_ops {
     bool precise_timers;                /* the workers wait for times */
     void (*work)(rota__worker *worker); /* returns when the worker has given up its place */
@@ -115,7 +115,7 @@ void rota__workers_destroy(rota__workers *workers);
 
 static inline bool rota__workers_are_here(const rota__workers *workers)
 {
-    return workers->generation == rota__generation_now(); /* workers.W5 */
+    return workers->generation == rota__process_generation(); /* workers.W5 */
 }
 
 static inline rota_executor_state rota__workers_state(const rota__workers *workers)

@@ -162,7 +162,7 @@ TEST(it_does_as_a_sorted_array_would)
     for (uint64_t step = 0; step < 20000; step++) {
         bool growing = step / 2500 % 2 == 0;
         int item = (int)test_random_below(&random, MANY);
-        bool inside = rota__load_relaxed(&items[item].place) != ROTA__HEAP_OUT;
+        bool inside = rota__load_relaxed(&items[item].place) != ROTA__NOT_IN_HEAP;
 
         if (test_random_below(&random, 10) < (growing ? 7 : 2)) {
             rota_ns time = random_time(&random);
@@ -229,7 +229,7 @@ TEST(failing_to_grow_changes_nothing)
         in++;
     assert_true(in > 0 && in < MANY);
     assert_int_equal(heap.count, in);
-    assert_int_equal(rota__load_relaxed(&items[in].place), ROTA__HEAP_OUT);
+    assert_int_equal(rota__load_relaxed(&items[in].place), ROTA__NOT_IN_HEAP);
     rota__heap_check(&heap);
     assert_status(rota__heap_insert(&heap, &items[in], 0, 0), ROTA_ENOMEM);
     test_memory_fail_at(0, false);
@@ -261,8 +261,8 @@ TEST(freeing_lets_its_items_go)
     insert(0, 1, 0);
     insert(1, 2, 0);
     rota__heap_free(&heap);
-    assert_int_equal(rota__load_relaxed(&items[0].place), ROTA__HEAP_OUT);
-    assert_int_equal(rota__load_relaxed(&items[1].place), ROTA__HEAP_OUT);
+    assert_int_equal(rota__load_relaxed(&items[0].place), ROTA__NOT_IN_HEAP);
+    assert_int_equal(rota__load_relaxed(&items[1].place), ROTA__NOT_IN_HEAP);
     assert_int_equal(test_memory_live(), 0);
     insert(0, 1, 0);
 }
@@ -342,7 +342,7 @@ static bool drop_if(rota__heap_item *item, void *ctx)
     int i = (int)(item - items);
 
     if (filter->last >= 0)
-        assert_int_equal(rota__load_relaxed(&items[filter->last].place), ROTA__HEAP_OUT);
+        assert_int_equal(rota__load_relaxed(&items[filter->last].place), ROTA__NOT_IN_HEAP);
     filter->asked[i]++;
     if (filter->drops[i])
         filter->last = i;
@@ -359,7 +359,7 @@ static void filter_items(const bool *drops, int count)
         assert_int_equal(filter.asked[i], 1);
         assert_int_equal(rota__heap_find(&heap, &items[i]) == NULL, drops[i]);
         if (drops[i])
-            assert_int_equal(rota__load_relaxed(&items[i].place), ROTA__HEAP_OUT);
+            assert_int_equal(rota__load_relaxed(&items[i].place), ROTA__NOT_IN_HEAP);
     }
 }
 

@@ -101,8 +101,8 @@ TEST(a_holder_passes_it_to_who_waits)
     test_thread *thread = test_thread_start(enter_once, &shared);
     test_until(is_waited_for, &shared);
     while (shared.entered == 0)
-        rota__mutex_pass(&shared.mutex);
-    rota__mutex_pass(&shared.mutex); /* with nobody there */
+        rota__mutex_yield(&shared.mutex);
+    rota__mutex_yield(&shared.mutex); /* with nobody there */
     assert_int_equal(shared.mutex.word, ROTA__LOCKED);
     rota__mutex_unlock(&shared.mutex);
     test_thread_join(thread);

@@ -78,15 +78,15 @@ TEST(what_is_left_of_a_deadline_is_a_timeout)
     test_clock_install();
     rota_ns now = rota_now();
 
-    assert_true(rota__until(now + 5) == 5);
-    assert_true(rota__until(now) == 0);
-    assert_true(rota__until(now - 1) == 0);
-    assert_true(rota__until(INT64_MIN) == 0);
-    assert_true(rota__until(INT64_MAX - 1) == INT64_MAX - 1 - now);
-    assert_true(rota__until(ROTA_FOREVER) == ROTA_FOREVER);
+    assert_true(rota__time_left(now + 5) == 5);
+    assert_true(rota__time_left(now) == 0);
+    assert_true(rota__time_left(now - 1) == 0);
+    assert_true(rota__time_left(INT64_MIN) == 0);
+    assert_true(rota__time_left(INT64_MAX - 1) == INT64_MAX - 1 - now);
+    assert_true(rota__time_left(ROTA_FOREVER) == ROTA_FOREVER);
     test_clock_advance(-now - 100); /* a clock may begin anywhere */
-    assert_true(rota__until(INT64_MAX - 1) == ROTA_FOREVER - 1);
-    assert_true(rota__until(INT64_MIN) == 0);
+    assert_true(rota__time_left(INT64_MAX - 1) == ROTA_FOREVER - 1);
+    assert_true(rota__time_left(INT64_MIN) == 0);
     test_clock_remove();
 }
 

@@ -42,13 +42,13 @@ static int fake_shutdown(rota_executor *executor, size_t *dropped)
 static int fake_shutdown_now(rota_executor *executor, rota_task_list *drained, size_t *count)
 {
     struct kind_of_ours *self = of(executor);
-    rota__chain chain = {0};
+    rota__task_slist chain = {0};
 
     self->stops++;
     if (self->stop_status != ROTA_OK)
         return self->stop_status;
     for (size_t i = self->stops > 1 ? QUEUED : 0; i < QUEUED; i++)
-        rota__chain_append(&chain, test_task(test_probe_call(&self->probes[i]), NULL));
+        rota__task_slist_append(&chain, test_task(test_probe_call(&self->probes[i]), NULL));
     return rota__export_tasks(&chain, drained, count);
 }
 

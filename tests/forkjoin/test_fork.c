@@ -35,7 +35,7 @@ static void make_common(void *arg)
 
 static bool waits_for_the_maker(void *arg)
 {
-    return rota__load_relaxed(&rota__making_lock.word) == ROTA__CONTENDED || has_forked;
+    return rota__load_relaxed(&rota__singleton_lock.word) == ROTA__CONTENDED || has_forked;
 }
 
 static void let_go_on(void *arg)
