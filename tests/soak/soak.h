@@ -56,7 +56,7 @@ struct item {
     atomic_uchar offer;
     atomic_uint runs, ended; /* bodies begun, and ended */
     atomic_uint frees;       /* of results */
-    atomic_uint turns;       /* in the pool's own hands, run or cancelled */
+    atomic_uint turns;       /* runs by the pool, as after_execute tells */
     atomic_uchar discards;
     atomic_uchar told;        /* of its failure, that nobody sees */
     atomic_bool by_caller;    /* run by the thread that submitted it, ... */
