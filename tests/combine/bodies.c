@@ -174,9 +174,13 @@ static void run_elsewhere(void)
     check_status("rota_close of a fork/join pool", rota_close(pool), ROTA_OK);
 }
 
+/* The thread runs tasks that were handed over. No executor stops these. */
+static _Thread_local bool runs_drained;
+
 /* Stops its own executor, takes the interrupt, and runs the tasks that were handed over. */
 void *body_stops_own(job *self)
 {
+    bool is_executors = !runs_drained;
     rota_task_list drained = {NULL, 0};
 
     bool is_calm = !row.may_interrupt && !row.may_starve;
@@ -185,15 +189,17 @@ void *body_stops_own(job *self)
     int status = rota_shutdown_now(row.ex, &drained);
     if (status != ROTA_OK && !(row.may_starve && status == ROTA_ENOMEM))
         check_status("rota_shutdown_now in a task", status, row.is_common ? ROTA_ENOTSUP : ROTA_OK);
-    if (self->is_task && status == ROTA_OK && !row.is_user && !row.is_delayed && !rota_interrupted()
-        && !row.stops)
+    if (self->is_task && is_executors && status == ROTA_OK && !row.is_user && !row.is_delayed
+        && !rota_interrupted() && !row.stops)
         fail("rota_shutdown_now does not interrupt its caller, a task");
     rota_interrupted();
     for (size_t i = 0; i < drained.count; i++) {
         job *other = job_find(rota_task_call(drained.tasks[i])->arg);
         if (other != NULL && is_calm)
             atomic_store(&other->must_be_calm, true);
+        runs_drained = true;
         rota_task_run(drained.tasks[i]);
+        runs_drained = !is_executors;
     }
     rota_task_list_free(&drained);
     if (is_calm)
