@@ -164,11 +164,6 @@ void rota_thread_interrupt(rota_thread *thread)
         rota__os_thread_signal(thread->signal_target); /* whatever it executes */
 }
 
-void rota__thread_nudge(rota_thread *thread)
-{
-    set_flag(&thread->outermost);
-}
-
 void rota__stop_set(rota__stop_word *stop)
 {
     rota__swap_release(stop, 1); /* thread.T6; pairs with is_stopped */

@@ -199,9 +199,6 @@ bool rota__is_inside(const void *object);
 /* The execution must last until this returns. */
 void rota__interrupt_execution(rota__execution *execution);
 
-/* Interrupts a wait outside of tasks only: no task of that thread is interrupted. */
-void rota__thread_nudge(rota_thread *thread);
-
 /* Interrupts the executions that refer to the word: first set it, then wake each of their threads. */
 void rota__stop_set(rota__stop_word *stop);
 void rota__stop_wake(rota_thread *thread, const rota__stop_word *stop);
