@@ -34,5 +34,5 @@ rota_future *rota_task_future(const rota_task *task)
 {
     if (task == NULL || task->kind != ROTA__TASK_FUTURE)
         return NULL;
-    return (rota_future *)(uintptr_t)task; /* the future is not const: it is only lent */
+    return (rota_future *)(uintptr_t)task; /* the caller borrows a mutable future */
 }

@@ -28,14 +28,14 @@ struct rota_task {
                 rota__atomic(rota_task *) next;
                 rota__heap_item place;
             };
-            rota__atomic(uint64_t) counts;       /* of a future: future.c only */
-            union {                              /* of a future */
+            rota__atomic(uint64_t) counts; /* of a future: future.c; of a plain task: its stamp */
+            union {                        /* of a future */
                 rota__atomic(uint32_t) executor; /* pending: the number of the executor it was
                                                     submitted to, or 0 */
                 rota__atomic(int32_t) error;     /* done: the code of its failure, or 0 */
             };
             uint8_t slab_offset; /* of its block: block.h */
-            uint8_t units;       /* likewise: its size */
+            uint8_t units;       /* the size of a future's block: block.h */
             uint8_t kind;        /* a rota__task_kind */
             bool periodic;       /* goes back to pending after a run */
         };
@@ -49,8 +49,8 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct rota_task) == 64,
 
 /* -- Lists of tasks ------------------------------------------------------- */
 
-/* A singly linked list. All zero: an empty one. `next` is atomic, because another thread may still
-   look for the task in a heap that it has left. */
+/* A singly linked list. All zero: an empty one. `next` is atomic, because it shares its word with
+   the position in a heap: a canceller may still read that word after the task has left the heap. */
 typedef struct rota__task_slist {
     rota_task *first;
     rota_task *last;
@@ -82,7 +82,7 @@ static inline rota_task *rota__task_slist_take(rota__task_slist *chain)
     return task;
 }
 
-/* Moves all tasks of `added` to the end of `list`. */
+/* Moves all tasks of `added` to the end of `chain`. */
 static inline void rota__task_slist_join(rota__task_slist *chain, rota__task_slist *added)
 {
     if (added->first == NULL)
