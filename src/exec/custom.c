@@ -5,7 +5,7 @@
  * The control word counts the threads that are inside the user's `execute` or `shutdown`, and says
  * whether the executor is shut down and terminated:
  *
- *   (nothing) -> SHUTDOWN                the first rota_shutdown, which also enters
+ *   (nothing) -> SHUTDOWN                the first rota_shutdown; its thread enters in this step
  *   SHUTDOWN  -> SHUTDOWN | TERMINATED   no thread is inside, and the user's await_termination, if
  *                                        there is one, has returned ROTA_OK
  *
@@ -109,7 +109,7 @@ static void call_ended(void *arg)
     leave(call->own);
 }
 
-/* With NULL for the task: calls shutdown. */
+/* Calls the user's `execute`, or `shutdown` if `task` is NULL. */
 static int call_inside(custom *own, rota_task *task)
 {
     struct call call = {.own = own};
@@ -171,7 +171,7 @@ static int custom_await_termination(rota_executor *ex, rota_ns timeout)
     return status == ROTA_OK ? ask_user(own, rota__time_left(deadline)) : status;
 }
 
-/* Does not wait, so the user's function must not take the caller's interrupt (INT-03). */
+/* This call does not wait, so it keeps the caller's interrupt from the user's function (INT-03). */
 static bool user_says_ended(custom *own)
 {
     rota_thread *self = rota__self();

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_internal.h - what an executor must be able to do.
+ * exec_internal.h - the interface of every kind of executor.
  *
  * Every kind of executor begins with a rota_executor and fills in a table, rota__executor_ops. This
  * folder implements every call that needs nothing but the table.
  *
  *   exec.E1  A task is one reference. `submit` takes it over with ROTA_OK. With any other status the
  *            task still belongs to the caller.
- *   exec.E2  The executor passes each task that it has taken over, exactly once, to rota_task_run, to
- *            rota_task_discard, or to another owner that promises the same.
+ *   exec.E2  The executor runs each task that it has taken over, discards it, or passes it to another
+ *            owner that does the same: one of these, exactly once.
  *   exec.E3  If an executor cannot end without a thread, that thread is inside the executor
  *            (rota__inside_enter) and must not wait for its end.
- *   exec.E4  A submission that the library makes by itself holds an in-flight reference, because the
- *            owner of the executor does not know of it. The executor is not freed before the
- *            reference ends. The task may have run by then, and the owner may wait for that only.
+ *   exec.E4  A call of the library that the owner of the executor does not know of holds an in-flight
+ *            reference: a submission by the library, a visitor, a caller of a pool. The executor is not
+ *            freed before the reference ends. Without it, an owner that waits only for the task could
+ *            free the executor while the call still uses it.
  *   exec.E5  A pending future has the number of the executor that it was submitted to last. A worker
  *            that waits for the future looks into its queue only if that is the number of its pool.
  *            The number is stored before the task is inserted. If the future had a number before, a
@@ -40,14 +41,14 @@ typedef struct rota__snapshot {
     char oldest_name[ROTA_NAME_SIZE];
 } rota__snapshot;
 
-void rota__snapshot_oldest(rota__snapshot *snapshot, const rota_task *task); /* which is queued */
+void rota__snapshot_oldest(rota__snapshot *snapshot, const rota_task *task); /* `task` is queued */
 
 #define ROTA__AT_ONCE INT64_C(-1) /* in place of a due time: the task may run now */
 
 /* One table per kind of executor. No member is NULL. */
 typedef struct rota__executor_ops {
-    const char *family; /* the same address for kinds that share their calls */
-    bool has_queue;     /* each worker only takes one task after the other from a queue */
+    const char *family; /* kinds that share calls have the same address here */
+    bool has_queue;     /* each worker takes its tasks from a queue, one after the other */
     int (*submit)(rota_executor *ex, rota_task *task, rota_ns due); /* exec.E1 */
     int (*shutdown)(rota_executor *ex, size_t *dropped); /* *dropped: tasks that it has discarded */
     /* Moves the tasks that have not started into *drained, or discards them if `drained` is NULL.
@@ -64,11 +65,11 @@ typedef struct rota__executor_ops {
 struct rota_executor {
     const rota__executor_ops *ops;
     rota__atomic(uint32_t) inflight; /* exec.E4 */
-    uint32_t number; /* from 1, used once; this field and those below belong to registry.c */
+    uint32_t number; /* from 1, never used again; registry.c owns it and the next three fields */
     uint32_t generation;
     rota__link link;
     char name[ROTA_NAME_SIZE];
-    bool observer_word; /* belongs to the watchdog */
+    bool observer_word; /* the watchdog has reported its oldest task */
 };
 
 /* The part of rota__submit for a future that was submitted before. */
@@ -94,8 +95,9 @@ static inline int rota__submit(rota_executor *ex, rota_task *task, rota_ns due)
 void rota__inflight_begin(rota_executor *ex);
 void rota__inflight_end(rota_executor *ex);
 
-/* Submits a task at once and ends the caller's in-flight reference. If the executor runs the task in
-   this call, the actions that follow from its end are appended to `more`, unless that is NULL. */
+/* Submits a task that may run now, and ends the caller's in-flight reference. If `more` is not NULL,
+   the task has a future. If the executor then runs the task in this call, the continuations of the
+   future are appended to `more`. */
 int rota__submit_inflight(rota_executor *ex, rota_task *task, rota__action_queue *more);
 
 /* -- All executors (registry.c) --------------------------------------------- */
@@ -110,7 +112,8 @@ void rota__executor_unregister(rota_executor *ex);
 /* Returns the executor with that number, or NULL. The caller holds rota__process_lock. */
 rota_executor *rota__executor_by_number(uint32_t number);
 
-/* How many bytes the character has that begins there; 0: it is none (UTF-8, RFC 3629), or controls. */
+/* Returns the length in bytes of the UTF-8 character at `at`. 0: it is not valid (RFC 3629), or it is
+   a control character. */
 size_t rota__character(const char *at);
 
 /* -- Tasks ---------------------------------------------------------------- */
@@ -119,19 +122,19 @@ size_t rota__character(const char *at);
    ops->shutdown_now. After ROTA_ENOMEM they are still in the list. */
 int rota__export_tasks(rota__task_slist *chain, rota_task_list *drained, size_t *count);
 
-/* Finishes a submission with this status. A future that was refused is cancelled; otherwise it goes to
-   *out if there is an `out`, for which it was created with a reference. */
+/* Finishes a submission with this status. If `out` is not NULL, the future was created with a
+   reference for it: ROTA_OK stores the future in *out. Any other status cancels the future. */
 int rota__finish_submit(rota_future *future, int status, rota_future **out);
 
-/* -- Futures of calls that are submitted together (invoke.c) -------------- */
+/* -- Futures of calls that are submitted together (invoke_all.c) ---------- */
 
 /* Is every call complete? */
 bool rota__calls_are_valid(const rota_call *calls, size_t n);
 
 /*
- * The status of a submission that failed after `submitted` others: once
- * something has happened, it is neither ROTA_EINVAL nor ROTA_ENOMEM (EXEC-16),
- * and never one that tells how a call ended.
+ * Returns the status of a call that has submitted `submitted` tasks before a submission failed. If it
+ * has submitted any, the status is neither ROTA_EINVAL nor ROTA_ENOMEM (EXEC-16). The status is never
+ * ROTA_EFAILED or ROTA_ECANCELED, which say how a task has ended.
  */
 int rota__late_status(int status, size_t submitted);
 

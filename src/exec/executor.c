@@ -80,7 +80,8 @@ int rota_executor_free(rota_executor *ex)
 {
     if (ex == NULL)
         return ROTA_EINVAL;
-    if (!rota_is_terminated(ex) || rota__is_inside(ex)) /* exec.E3: it would wait for itself */
+    /* exec.E3: inside the executor, `free` would wait for the calling thread. */
+    if (!rota_is_terminated(ex) || rota__is_inside(ex))
         return ROTA_EBUSY;
     ex->ops->free(ex);
     return ROTA_OK;

@@ -16,11 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static rota__list executors; /* guarded, as is the rest, by rota__process_lock */
-static uint32_t generation;  /* that these are of */
+static rota__list executors; /* rota__process_lock protects all three */
+static uint32_t generation;  /* of the process that filled the list */
 static bool is_ready;
 
-/* With the lock held. A parent's executors are not the child's to look at. */
+/* With the lock held. Empties the list in a child of fork(2), which must not use its parent's
+   executors. */
 static void be_ready(void)
 {
     if (is_ready && generation == rota__process_generation())
@@ -81,7 +82,7 @@ size_t rota__character(const char *at)
     if (first > 0xf4 || (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
         || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
         return 0;
-    if (first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0)) /* it controls */
+    if (first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0)) /* a control character */
         return 0;
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
@@ -152,7 +153,7 @@ static rota_executor *next_after(uint32_t last)
             found = ex;
     }
     if (found != NULL)
-        rota__inflight_begin(found); /* exec.E4: freeing it first removes it from the list */
+        rota__inflight_begin(found); /* exec.E4: it is still in the list, so it is not freed */
     rota__mutex_unlock(&rota__process_lock);
     return found;
 }

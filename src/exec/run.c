@@ -51,7 +51,7 @@ static inline void leave_body(rota__run *run)
     run->error = run->execution.error;
 }
 
-/* Makes the outcome of the run the future's. False: another thread has ended the future before. */
+/* Stores the outcome of the run in the future. False: another thread has already ended the future. */
 static bool store_outcome(rota__run *run, rota_future *future)
 {
     if (run->ends_cancelled) {
@@ -90,7 +90,7 @@ static void complete(rota__run *run, rota_future *future)
     run->step = ROTA__RUN_COMPLETE;
     if (ends && store_outcome(run, future)) {
         run->is_observed = rota__future_collect(future, run->ready != NULL ? run->ready : &own);
-    } else { /* another run follows, or another thread has ended the future */
+    } else { /* the future has not ended here: it is periodic, deferred, or ended elsewhere */
         is_pending = future_leave(future) == FUTURE_NEW; /* before any function of the user's */
         drop_result(run, future);
     }
@@ -167,7 +167,7 @@ static int status_of(rota__run *run)
     return ROTA_OK;
 }
 
-/* A failure is observed if a handle, a waiting thread or another future can tell of it. */
+/* A failure is observed if a handle, a waiting thread or another future can report it. */
 static bool is_observed(const rota__run *run)
 {
     const rota_future *future = rota_task_future(run->task);
@@ -205,7 +205,8 @@ static inline bool must_announce(const rota__run *run, const rota__tracer *trace
     return ROTA__UNLIKELY(run->has_hooks || tracer != NULL);
 }
 
-/* Calls before_execute while no execution of the future is the thread's. */
+/* Calls before_execute outside the execution of the future, so rota_future_cancel_now does not
+   interrupt the hook. */
 static void announce_future(rota__run *run, rota_future *future, const rota__tracer *tracer)
 {
     rota__execution_leave(&run->execution);
@@ -222,7 +223,7 @@ static inline bool is_done(const rota_future *future)
    of the user's sees it. */
 static bool run_future(rota__run *run, rota_future *future, const rota__tracer *tracer)
 {
-    run->step = ROTA__RUN_COMPLETE; /* until the body is called there is nothing to end */
+    run->step = ROTA__RUN_COMPLETE; /* rota__run_unwound has no body to end yet */
     run->is_pending = run->must_discard = run->is_observed = run->ends_cancelled = false;
     run->must_retire = future->task.periodic;
     run->value_of = NULL;
@@ -258,7 +259,7 @@ static inline void count(rota__run *run, uint64_t change)
     rota__store_release(run->counts, rota__load_relaxed(run->counts) + change); /* run.R7 */
 }
 
-/* Queues a periodic task again, or gives the task up. */
+/* Queues a periodic task again, or releases the task. */
 static void release_future(rota__run *run, rota_future *future)
 {
     bool is_pending = run->is_pending;
@@ -428,7 +429,7 @@ void rota__call_thread_hook(const char *name, void (*hook)(void *ctx), void *ctx
 
     if (hook == NULL)
         return;
-    rota__execution_begin(&execution, NULL, NULL); /* no stop word: it is clear in a stopped pool */
+    rota__execution_begin(&execution, NULL, NULL); /* no stop word, so its flag is clear */
     execution.may_fail = false;
     ROTA__MUST_RETURN(name, hook(ctx));
     rota__execution_end(&execution);

@@ -57,8 +57,8 @@ typedef struct rota__run_ops {
        again and owns it. False: no further run will come. */
     bool (*requeue)(rota_executor *ex, rota_future *future);
 
-    /* A future was cancelled before a worker took its task, or a periodic task will not run again in
-       this executor. Called before the task is released. */
+    /* Called before the task is released, if the future was done or claimed before this run began,
+       or if a periodic task will not run again in this executor. */
     void (*retire)(rota_executor *ex, rota_future *future);
 } rota__run_ops;
 
@@ -78,8 +78,8 @@ enum { ROTA__RUNNING_BITS = 16 };
 
 /* -- The run record ------------------------------------------------------- */
 
-/* The steps in which a body can end the thread: the task's own, or that of a task which an executor
-   of the user's runs at once (run.R3). */
+/* The steps in which a body can end the thread (run.R3). In the first it is the body of this task. In
+   the others it is the body of a task that a user's executor runs at once. */
 typedef enum rota__run_step {
     ROTA__RUN_BODY,     /* the user's function */
     ROTA__RUN_COMPLETE, /* the outcome is stored; the future's continuations */
@@ -87,7 +87,7 @@ typedef enum rota__run_step {
 } rota__run_step;
 
 struct rota__run {
-    rota__execution execution;      /* of the body; the runner of a future: future_state.h */
+    rota__execution execution;      /* of the body; a claimed future refers to it: future_state.h */
     rota__execution hook_execution; /* of a hook, which rota_future_cancel_now does not interrupt */
 
     /* Fixed by rota__run_init. */
@@ -107,12 +107,12 @@ struct rota__run {
     /* If that task has a future. */
     rota__run_mode mode;
     void *result;
-    bool is_pending;       /* after a periodic run: another run may follow */
-    bool must_discard;     /* future.F4: after the hooks (run.R6) */
-    bool must_retire;      /* the executor must be told (run_ops.retire) */
-    bool is_observed;      /* a waiting thread or another future has seen the end */
-    bool ends_cancelled;   /* the body did not run, or rota__run_follow: the source was cancelled */
-    rota_future *value_of; /* rota__run_return_of: pinned, or NULL */
+    bool is_pending;     /* after a periodic run: another run may follow */
+    bool must_discard;   /* future.F4: after the hooks (run.R6) */
+    bool must_retire;    /* call ops->retire before the release */
+    bool is_observed;    /* a waiting thread or another future has seen the end */
+    bool ends_cancelled; /* the body did not run, or the source of rota__run_follow was cancelled */
+    rota_future *value_of;                 /* rota__run_return_of: pinned, or NULL */
     void (*deferred)(rota_future *future); /* rota__run_defer, or NULL */
     rota__action_queue *ready; /* takes the continuations of this future; NULL: they run here */
 };
@@ -122,7 +122,7 @@ struct rota__run {
 void rota__run_init(rota__run *run, rota_executor *ex, const rota_hooks *hooks,
                     const rota__run_ops *ops, rota__task_counts *counts, rota__stop_word *stop);
 
-/* Runs a task and ends its life. The caller's cleanup scope calls rota__run_unwound. */
+/* Runs a task and releases it. The caller's cleanup scope calls rota__run_unwound. */
 void rota__run_task(rota__run *run, rota_task *task);
 
 /* The same for a task that the counts already show as running. */
@@ -138,7 +138,7 @@ void rota__run_unwound(void *run);
    appended to `ready`. */
 void rota__run_here(rota_future *future, rota__action_queue *ready);
 
-/* Gives up the reference to a task that has run, or never will. */
+/* Releases the executor's reference to a task that has run or will not run. */
 void rota__task_release(rota_task *task);
 
 /* Calls on_start, on_exit or terminated, unless it is NULL, with an interrupt flag of its own that is
@@ -152,11 +152,12 @@ void rota__call_thread_hook(const char *name, void (*hook)(void *ctx), void *ctx
 void rota__run_defer(void (*deferred)(rota_future *future));
 bool rota__run_is_deferred(void);
 
-/* The future ends as `source` has ended, which is done. If `source` has succeeded, the result is
-   what the body returns. */
+/* `source` is done, and the future of this body ends in the same way. If `source` has succeeded, the
+   result is the value that the body returns. */
 void rota__run_follow(const rota_future *source);
 
-/* The body returns the result of `source`. The future keeps the future that made this result. */
+/* The body returns the result of `source`. The future of this body pins the future whose body has
+   produced that result, so the result stays valid. */
 void rota__run_return_of(rota_future *source);
 
 /* -- Submissions in progress ---------------------------------------------- */

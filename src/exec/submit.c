@@ -23,7 +23,7 @@ int rota_execute(rota_executor *ex, rota_fn *fn, void *arg)
 
 void rota__inflight_begin(rota_executor *ex)
 {
-    rota__add_relaxed(&ex->inflight, 1); /* exec.E4: before the task, whose end the owner sees */
+    rota__add_relaxed(&ex->inflight, 1); /* exec.E4: before the task can end */
 }
 
 void rota__inflight_end(rota_executor *ex)
