@@ -86,7 +86,7 @@ rota__thread_plan *rota__thread_plan_ref(rota__thread_plan *plan)
 
 void rota__thread_plan_unref(rota__thread_plan *plan)
 {
-    if (rota__sub_acq_rel(&plan->references, 1) == 1) /* pairs with other holders' */
+    if (rota__sub_acq_rel(&plan->references, 1) == 1) /* pairs with itself in other threads */
         rota__free(plan, plan->size);
 }
 

@@ -85,7 +85,7 @@ static void unregister(rota__worker *worker)
 
     rota__self()->helper = NULL;
     rota__thread_plan_unref(worker->plan);
-    /* First joins those that left before: two that join one another would wait for ever. */
+    /* Joins before it can be joined: two threads that join each other would wait for ever. */
     rota__workers_join_ended(workers);
     rota__mutex_lock(&workers->lock);
     remove_worker(worker);
@@ -101,7 +101,7 @@ static void leave(rota__worker *worker)
         return; /* workers.W5 */
     rota__call_thread_hook("on_exit", worker->plan->threads.on_exit, worker->plan->threads.ctx);
     unregister(worker);
-    workers->ops->left(workers); /* the thread will be joined */
+    workers->ops->left(workers); /* the pool is not freed before it has joined this thread */
 }
 
 /*
@@ -191,7 +191,7 @@ static rota__worker *worker_new(rota__workers *workers, rota_task *first, uint64
     return worker;
 }
 
-/* POOL-27. A worker whose thread has started may be gone by now, so it is not looked at. */
+/* POOL-27. A worker whose thread has started may have ended by now and is not touched. */
 static void note_start(rota__workers *workers, rota__worker *failed)
 {
     rota__mutex_lock(&workers->lock);
@@ -273,7 +273,7 @@ void rota__workers_stop(rota__workers *workers)
     for (rota__link *link = workers->list.head.next; link != &workers->list.head;
          link = link->next) {
         rota__worker *worker = worker_of(link);
-        if (worker->self != NULL) /* else it registers later, and sees the word */
+        if (worker->self != NULL) /* NULL: the thread registers later, and sees the word */
             rota__stop_wake(worker->self, &workers->stopped);
     }
     rota__mutex_unlock(&workers->lock);

@@ -66,16 +66,16 @@ struct rota__worker {
     rota_thread *self; /* NULL until the thread has registered; under the lock */
     rota__os_thread thread;
     rota__helper helper;           /* while the thread waits inside a task */
-    const rota__helper *outer;     /* a caller's own helper, meanwhile */
+    const rota__helper *outer;     /* the helper that a caller had before */
     rota__thread_plan *plan;       /* NULL: a caller */
     rota__task_counts task_counts; /* written by the thread alone */
-    rota__run *run;                /* in the frame of the loop */
+    rota__run *run;                /* in the frame of worker_main; NULL for a caller */
     rota__inside inside;           /* exec.E3 */
 };
 
 /* The decisions of a pool about its workers. No member is NULL. */
 typedef struct rota__workers_ops {
-    bool precise_timers;                /* the workers wait for times */
+    bool precise_timers;                /* workers wait until a task is due */
     void (*work)(rota__worker *worker); /* returns when the worker has given up its place */
     /* A task has ended the thread. Returns when the place is another thread's, or gone. */
     void (*unwound)(rota__worker *worker);
@@ -95,19 +95,20 @@ struct rota__workers {
 
     rota__mutex lock; /* protects the rest: workers.W1 */
     rota__list list;
-    rota__list ended;       /* have left, but were not joined */
+    rota__list ended;       /* threads that have left and are not joined yet */
     rota__latch terminated; /* threads that wait for the termination */
     rota__thread_plan *plan;
     uint32_t size;        /* workers in the list */
-    uint32_t starting;    /* those of them whose start may still fail */
-    uint32_t started;     /* those of them that have registered */
-    uint32_t callers;     /* in the list, too */
+    uint32_t starting;    /* workers in the list whose start may still fail */
+    uint32_t started;     /* workers in the list that have registered */
+    uint32_t callers;     /* callers in the list */
     uint32_t largest;     /* POOL-47 */
     uint64_t next_thread; /* the number of the next thread */
     uint64_t completed;   /* tasks of workers and callers that have left */
 };
 
-/* Initialises the fields below `generation`. The workers own a reference to the plan. */
+/* Initialises the generation, the lists and the latch. The caller has set the fields above, and the
+   rest is zero. Takes over a reference to the plan. */
 void rota__workers_init(rota__workers *workers, rota__thread_plan *plan);
 
 /* Frees everything that the workers own, after the termination. */
@@ -136,27 +137,27 @@ void rota__worker_run_nested(rota__worker *worker, const rota__run_ops *ops, rot
 /* -- Callers ---------------------------------------------------------------- */
 
 /*
- * Registers the calling thread in memory of the caller's. A thread with a place always succeeds, and
- * helps while it waits in a task. Without a place the call fails if the pool has been shut down; that
- * check and the registration are one step. The thread is inside the executor and holds an in-flight
- * reference until it leaves.
+ * Registers the calling thread as a caller. Its record must stay valid until rota__caller_leave. A
+ * thread with a place always succeeds, and helps while it waits in a task. A thread without a place
+ * fails if the pool has been shut down; that check and the registration are one step. The thread is
+ * inside the executor and holds an in-flight reference until it leaves.
  */
 bool rota__caller_enter(rota__worker *caller, rota__workers *workers, bool has_place);
 void rota__caller_leave(void *caller); /* also while the thread is being unwound */
 
 /* -- The end of a pool ------------------------------------------------------ */
 
-/* Interrupts all tasks that run, and all that will. The state is STOP before (ctl.C3). */
+/* Interrupts all tasks that run, and all that will. The state must be STOP already (ctl.C3). */
 void rota__workers_stop(rota__workers *workers);
 
 /* Begins to terminate, if the list is empty and *seen is still the control word. *all_have_left says
-   whether the list was empty. With true, the caller calls rota__workers_terminate. */
+   whether the list was empty. After true, the caller must call rota__workers_terminate. */
 bool rota__workers_begin_tidying(rota__workers *workers, uint32_t *seen, bool *all_have_left);
 void rota__workers_terminate(rota__workers *workers);
 
 int rota__workers_await_termination(rota__workers *workers, rota_ns timeout);
 
-/* Joins threads that have ended, with their thread-specific destructors. */
+/* Joins the threads that have ended. Their thread-specific destructors have then run. */
 void rota__workers_join_ended(rota__workers *workers);
 
 /* -- Counts ----------------------------------------------------------------- */
