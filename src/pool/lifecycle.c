@@ -23,7 +23,7 @@ void rota__pool_try_terminate(rota__pool *pool)
         if (state == ROTA_SHUTDOWN && !rota__queue_is_empty(pool->queue)) /* pool.P2 */
             return;
         if (rota__ctl_workers(ctl) > 0) {
-            rota__queue_abort_consumers(pool->queue); /* they leave, and call this function */
+            rota__queue_abort_consumers(pool->queue); /* they leave, and call this again */
             return;
         }
     } while (!rota__workers_begin_tidying(&pool->workers, &ctl, &all_have_left)); /* ctl.C1 */
@@ -240,8 +240,8 @@ static void pool_free(rota_executor *ex)
     if (!rota__pool_is_here(pool))
         return;
     rota__executor_unregister(ex); /* exec.E4a */
-    rota__cancel_listener_await_idle(
-        &pool->listener); /* cancel_listener.L3: before the queue goes */
+    /* cancel_listener.L3: before the queue is freed */
+    rota__cancel_listener_await_idle(&pool->listener);
     rota__pool_destroy(pool);
     rota__free(pool, sizeof *pool);
 }

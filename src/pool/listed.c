@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listed.c - pools whose queue calls functions of the user's that look at tasks: a priority, a delay
- * or a custom queue. A cancelled task leaves such a queue at once (pool.P11).
+ * listed.c - pools whose queue passes tasks to user functions: a priority, a delay or a custom queue.
+ * A cancelled task leaves such a queue at once (pool.P11).
  */
 #include "pool/pool_internal.h"
 
@@ -104,8 +104,8 @@ void rota__pool_detach_listed(rota__pool *pool, rota_future *future)
 
 static rota__run_mode admit_listed(rota_executor *ex, rota_future *future)
 {
-    rota__pool_detach_listed(rota__pool_of(ex),
-                             future); /* before the body, which may set another */
+    /* Before the body, which may set another listener. */
+    rota__pool_detach_listed(rota__pool_of(ex), future);
     return ROTA__RUN_ONCE;
 }
 

@@ -44,7 +44,7 @@ int rota__pool_add_worker(rota__pool *pool, rota_task *first, rota__bound bound)
     return status;
 }
 
-/* Are tasks queued without a worker, or with fewer than `least`? */
+/* Are there fewer than `least` workers, or none although tasks are queued? No after a stop. */
 static bool is_short_of_workers(rota__pool *pool, uint32_t least)
 {
     uint32_t ctl = rota__ctl_load(&pool->workers.ctl);
@@ -183,7 +183,7 @@ static bool may_time_out(const rota__pool *pool, uint32_t workers)
            || workers > rota__load_relaxed(&pool->core);
 }
 
-/* The time at which a worker that is idle since then may leave. */
+/* The time at which a worker that became idle at `idle_since` may leave. */
 static rota_ns leave_at(const rota__pool *pool, uint32_t workers, rota_ns idle_since)
 {
     if (!may_time_out(pool, workers))
@@ -225,7 +225,7 @@ static rota_ns idle_until(rota__pool *pool, uint32_t workers, rota_ns idle_since
     return rota__deadline(rota__time_add(ready_in, rota__load_relaxed(&pool->keep_alive)));
 }
 
-/* NULL: the worker has given up its place. */
+/* Takes the next task of a worker. NULL: the worker has given up its place. */
 static rota_task *fetch(rota__pool *pool)
 {
     rota_ns idle_since = NOT_IDLE;
@@ -247,7 +247,7 @@ static rota_task *fetch(rota__pool *pool)
             idle_since = rota__now();
         rota_ns until = idle_until(pool, rota__ctl_workers(ctl), idle_since);
         if (rota__queue_take_waiting(pool->queue, epoch, until, &task) == ROTA_OK)
-            return task; /* else time is up, or the epoch is over: it checks everything again */
+            return task; /* otherwise its time is up, or the epoch is over: check again */
     }
 }
 
@@ -289,7 +289,7 @@ static void help_run(const rota__helper *helper, rota_task *task)
     rota__worker_run_nested(worker, worker->workers->run_ops, task);
 }
 
-/* A task of a thread pool may wait for locks that the waiting task holds. */
+/* A waiting task may hold locks. Another task that runs inside it could wait for them for ever. */
 static bool help_run_no_others(const rota__helper *helper, rota_future *future)
 {
     (void)helper;
@@ -343,7 +343,8 @@ void rota__pool_unwound(rota__worker *worker)
     }
 }
 
-/* Gives up the place although tasks are queued: they are not due. True: none has become due. */
+/* Gives up the place although tasks are queued, because none of them is due. False: a task has become
+   due, and the caller has a place again. */
 static bool abandon_place(rota__pool *pool)
 {
     rota__ctl_remove(&pool->workers.ctl);
@@ -353,7 +354,7 @@ static bool abandon_place(rota__pool *pool)
     return true;
 }
 
-/* Returns when the caller has no place any more. */
+/* Runs queued tasks. Returns when the calling thread has no place any more. */
 static void serve_inline(rota__pool *pool, rota__run *run)
 {
     void *task;
@@ -382,7 +383,7 @@ typedef struct inline_runner {
     rota__run run;
 } inline_runner;
 
-/* A task has ended the thread, which serves the queue before it leaves: GEN-14. */
+/* A task has ended the thread. The thread serves the queue before it leaves: GEN-14. */
 static void inline_unwound(void *arg)
 {
     inline_runner *self = arg;

@@ -4,26 +4,27 @@
  *
  *   pool.c       submit and accept; a worker's loop; places
  *   lifecycle.c  creation, shutdown, removal from the queue
- *   listed.c     pools whose queue's functions look at tasks
+ *   listed.c     pools whose queue passes tasks to user functions
  *   settings.c   settings that can be changed while the pool runs
  *   reject.c     rejection handlers
  *   stats.c      statistics, and a line for logs
  *
  *   pool.P1  An accepted task is in the queue, or in the hands of one thread, or was removed and handed
  *            to another owner: exactly one of these.
- *   pool.P2  After a submitter has put a task into the queue, it looks at the control word again. A
- *            thread that has changed the control word and decides by the queue looks at the queue
- *            under its lock. One of the two sees what the other did. So no task stays in the queue of
- *            a pool that has ended, or that has no worker.
+ *   pool.P2  After a submitter has put a task into the queue, it reads the control word again. A
+ *            thread that has changed the control word, and then depends on whether the queue is empty,
+ *            checks the queue under its lock. One of the two threads sees the change of the other. So
+ *            no task stays in the queue of a pool that has ended, or that has no worker.
  *   pool.P5  User functions are called with no lock held: hooks, handlers.
  *   pool.P7  A submitter that waits for room also waits for a thread that may be added, and for the
  *            end of the pool. A thread that lowers the number of workers, raises a limit or ends the
- *            pool does so first, and then aborts waiting producers. A thread that could not start a
- *            worker does so only if no worker is left: the system would refuse a thread to the
- *            producers, too. They try again after a while.
+ *            pool makes that change first, and then aborts waiting producers. A thread that could not
+ *            start a worker aborts them only if no worker is left, because the system would refuse a
+ *            thread to the producers, too. They try again after ROTA__RETRY.
  *   pool.P8  Other threads rely on a worker's place as soon as it is counted. A place is given up only
  *            in the step that finds that no task needs it. Otherwise it passes to another thread, or
- *            the thread that has it runs the queued tasks: rota__pool_run_inline, pool_unwound.
+ *            the thread that has it runs the queued tasks: rota__pool_run_inline,
+ *            rota__pool_unwound.
  *   pool.P9  A worker reads the consumers' epoch, then the state and the settings, and takes a task in
  *            that epoch only. A thread that changes them, or removes the task for which a worker
  *            stays, does so first and then begins a new epoch. So no surplus worker takes a task after
@@ -52,12 +53,12 @@ typedef struct rota__pool rota__pool;
 typedef struct rota__pool_ops {
     const char *name; /* in rota_executor_describe */
     rota__workers_ops workers;
-    /* ROTA__ASK_HANDLER if there is no room for the task, or the pool is shut down. Every other status
-       is the submitter's. `due` is as for rota__submit. */
+    /* ROTA__ASK_HANDLER if there is no room for the task, or the pool is shut down. The submitter
+       gets every other status. `due` is as for rota__submit. */
     int (*accept)(rota__pool *pool, rota_task *task, rota_ns due);
     bool has_maximum; /* max_threads counts; without it the core threads are the limit */
     const rota__run_ops *run;
-    void (*detach)(rota__pool *pool, rota_future *future); /* it will not come back */
+    void (*detach)(rota__pool *pool, rota_future *future); /* it will not be queued again */
     size_t (*drop_on_shutdown)(rota__pool *pool);          /* returns how many it has discarded */
 } rota__pool_ops;
 
@@ -67,13 +68,13 @@ struct rota__pool {
     rota__workers workers;
     rota_queue *queue;
     bool is_frozen;                 /* its settings cannot be changed */
-    bool is_listed;                 /* functions of the user's look at queued tasks: listed.c */
+    bool is_listed;                 /* the queue passes tasks to user functions: listed.c */
     rota__cancel_listener listener; /* of the queued futures of a listed pool */
 
     /* Settings: written under the lock of the workers, read at any time. */
     rota__atomic(uint32_t) core;
     rota__atomic(uint32_t) max;
-    rota__atomic(uint32_t) limit;     /* how many workers may take tasks, by both */
+    rota__atomic(uint32_t) limit;     /* how many workers may take tasks, from core and max */
     rota__atomic(int64_t) keep_alive; /* 0: at once */
     rota__atomic(uint32_t) core_may_time_out;
 
@@ -82,7 +83,7 @@ struct rota__pool {
     void *reject_ctx;
     uint64_t removed; /* tasks that left the queue without having run */
     uint64_t rejected;
-    uint64_t submitted; /* the greatest number that was ever reported */
+    uint64_t submitted; /* the greatest number reported, less refused tasks */
     rota__task_slist
         undelivered; /* drained by rota_shutdown_now, which had no memory to return them */
 
@@ -101,8 +102,8 @@ static inline rota__pool *rota__pool_of(rota_executor *ex)
 
 extern const char rota__pool_family[]; /* of executors that begin with a rota__pool */
 
-rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or workers.W5 */
-void rota__pool_freeze(rota_executor *ex);    /* before other threads know it */
+rota__pool *rota__as_pool(rota_executor *ex); /* NULL: another kind, or the parent's: workers.W5 */
+void rota__pool_freeze(rota_executor *ex);    /* before its creator returns it */
 
 /* -- pool.c: tasks and places ----------------------------------------------- */
 
@@ -110,7 +111,8 @@ void rota__pool_freeze(rota_executor *ex);    /* before other threads know it */
 int rota__pool_reject(rota__pool *pool, rota_task *task);
 
 /* A task is in the queue: makes sure that a worker will run it (pool.P2). ROTA__ASK_HANDLER: the pool
-   has been shut down, and the task is not queued any more. */
+   has been shut down. Any other error: no thread could be started. After both, the task is not queued
+   any more and belongs to the submitter. */
 int rota__pool_recheck(rota__pool *pool, rota_task *task);
 
 typedef enum rota__bound { ROTA__TO_CORE, ROTA__TO_LIMIT } rota__bound;
@@ -159,7 +161,7 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const ro
 void rota__pool_destroy(rota__pool *pool);
 
 extern const rota__pool_ops rota__plain_pool_ops;
-int rota__pool_accept(rota__pool *pool, rota_task *task, rota_ns due); /* of a plain pool */
+int rota__pool_accept(rota__pool *pool, rota_task *task, rota_ns due); /* of a thread pool */
 int rota__pool_submit(rota_executor *ex, rota_task *task, rota_ns due);
 
 /* With the lock held, except before other threads know the pool. */
@@ -170,7 +172,8 @@ int rota__pool_shutdown(rota_executor *ex, size_t *dropped);
 int rota__pool_shutdown_now(rota_executor *ex, rota_task_list *drained, size_t *count);
 int rota__pool_await_termination(rota_executor *ex, rota_ns timeout);
 
-/* Begins to terminate if nothing is left. A thread that has changed that calls it. */
+/* Terminates the pool if it is shut down and no worker, caller or task is left. Every thread that
+   changes one of these conditions calls it afterwards. */
 void rota__pool_try_terminate(rota__pool *pool);
 
 /* Removes a task from the queue: true if it was there. */
@@ -193,7 +196,8 @@ static inline void rota__pool_detach(rota__pool *pool, rota_task *task)
         pool->ops->detach(pool, rota__future_of(task));
 }
 
-/* A queued task makes a worker stay. After its removal wakes workers that may leave (pool.P9). */
+/* Called after a task was removed. A worker may have stayed for that task: if the queue is empty now,
+   idle workers check again whether they may leave (pool.P9). */
 void rota__pool_recheck_idle(rota__pool *pool);
 
 /* -- stats.c ---------------------------------------------------------------- */

@@ -112,7 +112,8 @@ static int run_inside(rota__pool *pool, rota_task *task)
     return ROTA_OK;
 }
 
-/* Nobody tells when the system does not refuse a thread any more. */
+/* How long a submitter waits for room. If the pool may add a worker, the system has refused a thread.
+   No event reports that it would grant one again, so the submitter tries again after a while. */
 static rota_ns patience(const rota__pool *pool)
 {
     uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
@@ -131,7 +132,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
     if (pool == NULL || rota_is_shutdown(ex))
         return ROTA_EREJECTED;
     do {
-        uint32_t epoch = rota__queue_producer_epoch(pool->queue); /* before it looks: pool.P7 */
+        uint32_t epoch = rota__queue_producer_epoch(pool->queue); /* pool.P7: before `accept` */
         status = pool->ops->accept(pool, task, ROTA__AT_ONCE);
         if (status != ROTA__ASK_HANDLER || rota_is_shutdown(ex))
             return submitters_status(status);
@@ -143,7 +144,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
             return status;
         if (status == ROTA_OK)
             return submitters_status(rota__pool_recheck(pool, task));
-    } while (status == ROTA_EAGAIN /* aborted: there may be a thread to add, or no pool */
+    } while (status == ROTA_EAGAIN /* aborted: room for a worker, or a shutdown */
              || status == ROTA_ETIMEDOUT);
     return status;
 }

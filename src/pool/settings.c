@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.c - what can be changed while a pool runs.
+ * settings.c - settings that can be changed while a pool runs.
  */
 #include "pool/pool_internal.h"
 
-/* ROTA_OK with the lock held. */
+/* Returns ROTA_OK with the lock held, or an error without it. */
 static int begin_change(rota_executor *ex, rota__pool **pool)
 {
     if (ex == NULL)
@@ -181,7 +181,7 @@ int rota_pool_options_get(rota_executor *ex, rota_pool_options *now)
     *now = (rota_pool_options){
         .core_threads = rota__load_relaxed(&pool->core),
         .max_threads = rota__load_relaxed(&pool->max),
-        .keep_alive = keep_alive != 0 ? keep_alive : 1, /* as it is given */
+        .keep_alive = keep_alive != 0 ? keep_alive : 1, /* options have 1 for `at once` */
         .core_may_time_out = rota__load_relaxed(&pool->core_may_time_out) != 0,
         .on_reject = pool->on_reject,
         .reject_ctx = pool->reject_ctx,

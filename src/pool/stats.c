@@ -36,7 +36,7 @@ static void fill(rota__pool *pool, rota_pool_stats *stats)
     stats->max_threads = rota__load_relaxed(&pool->max);
     stats->rejected = pool->rejected;
     submitted = pool->removed + add_up(pool, stats);
-    stats->queued = rota_queue_size(pool->queue); /* last: where tasks come from */
+    stats->queued = rota_queue_size(pool->queue); /* last, so no task is counted twice */
     submitted += stats->completed + stats->queued;
     uint64_t requeued = rota__load_relaxed(&pool->requeued); /* after the sum */
     /* The sum misses a task that was between two places, and a periodic task may have been queued
