@@ -232,6 +232,6 @@ int rota__due_queue_new(rota__admits *admits, void *ctx, rota_queue **out)
         rota__free(self, sizeof *self);
         return status;
     }
-    (*out)->consumers->may_spin = false; /* they wait for a time, which spinning does not bring */
+    (*out)->consumers->may_spin = false; /* a task is not due earlier if they spin */
     return ROTA_OK;
 }

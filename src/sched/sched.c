@@ -77,8 +77,8 @@ static int ensure_worker(rota__pool *pool)
         status = rota__pool_add_worker(pool, NULL, ROTA__TO_CORE);
     else if (workers == 0)
         status = rota__pool_add_worker(pool, NULL, ROTA__TO_LIMIT);
-    return status != ROTA_EREJECTED ? status
-                                    : ROTA_OK; /* others have started one, or shut it down */
+    /* ROTA_EREJECTED: another thread has started a worker, lowered `core`, or shut the pool down. */
+    return status != ROTA_EREJECTED ? status : ROTA_OK;
 }
 
 /* The task was not inserted. If it was cancelled meanwhile, the submission counts as accepted. */
@@ -143,7 +143,7 @@ static int enqueue_future(rota__sched *sched, rota_future *future, rota_ns due)
 
     rota__store_relaxed(&future->time, due != ROTA__AT_ONCE ? due : rota__now());
     if (future->task.periodic)
-        rota__periodic_of(future)->is_repeat = false; /* in this pool */
+        rota__periodic_of(future)->is_repeat = false; /* it has not run in this pool */
     status = enqueue(sched, &future->task);
     if (status != ROTA_OK && due == ROTA__AT_ONCE)
         rota__store_relaxed(&future->time, before); /* the caller is its only owner */
@@ -201,7 +201,7 @@ static rota_ns next_time(const rota__periodic *periodic)
     return rota__time_add(time, periodic->period); /* SCHED-12 */
 }
 
-/* Workers that wait for the future look for its next run. */
+/* Queues a periodic task again. Workers that wait for its future then search the queue again. */
 static bool insert_again(rota__pool *pool, rota_future *future)
 {
     rota__future_pin(future); /* another worker may run and free it at once */
@@ -245,13 +245,15 @@ static const rota__run_ops run_ops = {admit_run, requeue, retire};
 
 /* -- Cancelled, or not wanted any more ------------------------------------ */
 
-/* True only while the pool runs: a task that is cancelled later would delay its end. SCHED-26 */
+/* Do cancelled tasks stay in the queue? Only while the pool runs: later they would delay its end
+   (SCHED-26). */
 static bool keeps_cancelled(rota__sched *sched)
 {
     if (!rota__load_relaxed(&sched->keep_cancelled))
         return false;
-    rota__mutex_lock(
-        &sched->pool.workers.lock); /* if the pool is shut down, drop_unwanted finds the task */
+    /* drop_unwanted takes this lock after the shutdown. If this call still finds the pool running,
+       drop_unwanted finds the cancelled task. */
+    rota__mutex_lock(&sched->pool.workers.lock);
     bool runs = state_of(&sched->pool) == ROTA_RUNNING;
     rota__mutex_unlock(&sched->pool.workers.lock);
     return runs;
@@ -281,8 +283,8 @@ static size_t drop_unwanted(rota__sched *sched)
     rota__task_slist chain = {0};
     size_t dropped = 0;
 
-    rota__mutex_lock(
-        &sched->pool.workers.lock); /* a setter has stored its policy, or sees the shutdown */
+    /* A setter that held this lock before has stored its policy. A later one sees the shutdown. */
+    rota__mutex_lock(&sched->pool.workers.lock);
     rota__mutex_unlock(&sched->pool.workers.lock);
     rota__pool_unqueue_if(&sched->pool, is_unwanted, sched, &chain);
     for (rota_task *task = chain.first; task != NULL; task = rota__load_relaxed(&task->next))
@@ -417,9 +419,8 @@ typedef enum policy { DROP_DELAYED, KEEP_PERIODIC, KEEP_CANCELLED } policy;
 
 static void store(rota__sched *sched, policy which, bool on)
 {
-    rota__mutex_lock(
-        &sched->pool.workers
-             .lock); /* a shutdown takes this lock after it has changed ctl: SCHED-25 */
+    /* A shutdown takes this lock after it has changed the control word: SCHED-25. */
+    rota__mutex_lock(&sched->pool.workers.lock);
     if (which == DROP_DELAYED)
         rota__store_relaxed(&sched->drop_delayed, on);
     else if (which == KEEP_PERIODIC)

@@ -24,10 +24,10 @@
 /* A future whose task is periodic. */
 typedef struct rota__periodic {
     rota_future future; /* first */
-    rota_ns period;     /* > 0: rate; < 0: delay, so negated */
+    rota_ns period;     /* > 0: a fixed rate; < 0: a fixed delay, negated */
     bool skips_missed;
     bool is_repeat;    /* the task has run, and is in the heap again or about to be */
-    uint64_t sequence; /* the one of its first insertion, kept for all: SCHED-05 */
+    uint64_t sequence; /* from its first insertion, kept by all later ones: SCHED-05 */
 } rota__periodic;
 
 typedef struct rota__sched {
