@@ -179,8 +179,8 @@ static void free_slabs(rota__list *slabs)
 }
 
 /*
- * Moves the blocks of a magazine to the depot. Afterwards the magazine has count 0 and room 0. If the slabs
- * take too much (block.B3), chains go back to their slabs, and whole slabs to the allocator.
+ * Moves the blocks of a magazine to the depot. Afterwards the magazine has count 0 and room 0. If the
+ * slabs take too much (block.B3), chains go back to their slabs, and whole slabs to the allocator.
  */
 static void depot_put(struct depot *depot, rota__magazine *magazine)
 {
@@ -309,7 +309,7 @@ void rota__blocks_lock(void)
         rota__mutex_lock(&depots[i].lock);
 }
 
-/* In a child of a fork nobody waits for these locks, so that a wake does nothing. */
+/* In a child of a fork no thread waits for these locks, so a wake does nothing. */
 void rota__blocks_unlock(void)
 {
     for (size_t i = 0; i < ROTA__BLOCK_SIZES; i++)

@@ -2,14 +2,15 @@
 /*
  * block.h - memory for tasks, futures and list nodes, cached per thread.
  *
- * A block has 64, 128 or 192 bytes. Each thread keeps two magazines of free blocks for each size. It takes
- * blocks from its magazines and puts the blocks that it frees into them, whichever thread took them. Full and
- * empty magazines are exchanged with a depot that all threads share, so that a thread that only submits is
- * fed by the threads that only run. (Bonwick and Adams, "Magazines and Vmem", USENIX 2001.)
+ * A block has 64, 128 or 192 bytes. Each thread keeps two magazines of free blocks for each size. It
+ * takes blocks from its magazines. It puts the blocks that it frees into them, whichever thread took
+ * these blocks. Full and empty magazines are exchanged with a depot that all threads share. So a
+ * thread that only submits gets the blocks that other threads free. (Bonwick and Adams, "Magazines
+ * and Vmem", USENIX 2001.)
  *
- * Blocks are cut from slabs of about 4 KiB. A slab is whole if all its blocks are free in it. If the slabs of
- * a size exceed the limit of block.B3, the depot returns blocks to their slabs, and whole slabs to the
- * allocator.
+ * Blocks are cut from slabs of about 4 KiB. A slab is whole if all its blocks are free in it. If the
+ * slabs of a size exceed the limit of block.B3, the depot returns blocks to their slabs, and whole
+ * slabs to the allocator.
  *
  *   block.B1  A block is in use, in one magazine, in one chain of the depot, or free in its slab.
  *   block.B2  A slab is freed only when all its blocks are free in it, and only by the thread that
@@ -42,8 +43,8 @@ typedef struct rota__block rota__block;
 enum { ROTA__BLOCK_OTHERS = 5 };
 
 /*
- * A free block. Free blocks form an unrolled list: a block in the list points to a few others, which pop
- * returns first. So most pops do not wait for a cache miss on the previous block.
+ * A free block. Free blocks form an unrolled list: a block in the list points to a few others, and
+ * pop returns these first. So most pops do not wait for a cache miss on the previous block.
  */
 struct rota__block {
     rota__block *next;
@@ -100,8 +101,9 @@ static inline rota__block *rota__block_pop(rota__block **list)
 }
 
 /*
- * Returns a block of at least `size` bytes, at most ROTA__BLOCK_LARGEST, or NULL if memory runs out. The caller
- * keeps *slab_offset and gives it back with the block. `magazines` are the calling thread's.
+ * Returns a block of at least `size` bytes, or NULL if memory runs out. `size` is at most
+ * ROTA__BLOCK_LARGEST. The caller keeps *slab_offset and gives it back with the block. `magazines`
+ * are the calling thread's.
  */
 static inline void *rota__block_get(rota__magazines *magazines, size_t size, uint8_t *slab_offset)
 {
@@ -144,8 +146,8 @@ void rota__blocks_unlock(void);
 
 #ifdef ROTA_TESTING
 /*
- * Gives what the depots and the calling thread's magazines hold back to the allocator. Afterwards the next
- * block of each size needs memory.
+ * Returns the free blocks of the depots and of the calling thread to the allocator. Afterwards the
+ * next block of each size needs memory.
  */
 void rota__blocks_flush(void);
 #endif

@@ -12,7 +12,7 @@ rota__atomic(uint32_t) rota__generation;
 rota__mutex rota__process_lock;
 rota__mutex rota__singleton_lock;
 
-static rota__mutex lock; /* guards the flag */
+static rota__mutex lock; /* protects is_watching */
 static bool is_watching;
 
 static void before(void)
@@ -33,7 +33,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-    rota_thread *self = &rota__this_thread; /* which need not have entered, and must not now */
+    rota_thread *self = &rota__this_thread; /* not rota__self(), which would take `lock` */
 
     rota__os_reset_after_fork();
     rota__store_relaxed(&rota__generation, rota__process_generation() + 1);

@@ -18,12 +18,12 @@
 int rota__fork_register(void);
 
 /* Protects data of the whole process: the list of executors and their observed data. A thread that
-   holds it takes no other lock, except the allocator's. It is free in a child. Call rota__self()
-   before. */
+   holds it takes no other lock, except the allocator's. So it calls rota__self() before it takes this
+   one. The lock is free in a child. */
 extern rota__mutex rota__process_lock;
 
-/* Is held while a process-wide singleton is created or ended, and is taken before any other lock. So
-   a fork does not happen in between. Call rota__self() before. */
+/* Held while a process-wide singleton is created or ended, so that no fork happens in between. A
+   thread takes it before any other lock, and calls rota__self() before that. */
 extern rota__mutex rota__singleton_lock;
 
 extern rota__atomic(uint32_t) rota__generation;

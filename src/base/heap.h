@@ -6,7 +6,8 @@
  *            sequence) if the heap has a function that compares items.
  *   heap.H2  slots[i].item->place is i. An item that is in no heap has ROTA__NOT_IN_HEAP. An item may
  *            be in another heap, so a search compares the slot with the item.
- *   heap.H3  There is room for `reserved` more items. Inserting them needs no memory.
+ *   heap.H3  There is room for `reserved` more items. An insertion needs no memory if its caller
+ *            lowers `reserved` first.
  *
  * Each node has four children, and the times are inside the array. So a step down compares data in
  * two or three cache lines. Insertion, and removal from any place, take log n steps. The caller
@@ -76,7 +77,7 @@ bool rota__heap_remove(rota__heap *heap, rota__heap_item *item);
    `drop` is called while the item is in no heap. */
 void rota__heap_filter(rota__heap *heap, bool (*drop)(rota__heap_item *item, void *ctx), void *ctx);
 
-void rota__heap_free(rota__heap *heap); /* frees the array; the items are in no heap then */
+void rota__heap_free(rota__heap *heap); /* frees the array; afterwards the items are in no heap */
 void rota__heap_check(const rota__heap *heap);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * mutex.h - a lock that is held for a few instructions.
  *
- * No function of the user's runs while a thread holds it, except those of queues. Waiting for it is
- * short and cannot be interrupted. The algorithm is the third mutex of Drepper, "Futexes Are
- * Tricky", 2011.
+ * No function of the user's runs while a thread holds it, except the functions of queues and the
+ * allocator. Waiting for it is short and cannot be interrupted. The algorithm is the third mutex of
+ * Drepper, "Futexes Are Tricky", 2011.
  *
  *   mutex.M1  A thread that has waited takes the lock as CONTENDED, because other threads may still
  *             wait. Unlocking a lock that is only LOCKED wakes no thread.
@@ -39,8 +39,8 @@ static inline void rota__mutex_unlock(rota__mutex *mutex)
         rota__os_wake(&mutex->word);
 }
 
-/* Unlocks and locks again. If a thread sleeps because of the lock, the call first waits until that
-   thread has taken it, but not for long. For a thread that takes the lock again and again. */
+/* Unlocks and locks again. If other threads may sleep because of the lock, the call first waits a
+   short time until one of them has taken it. For a thread that takes the lock again and again. */
 void rota__mutex_yield(rota__mutex *mutex);
 
 #endif

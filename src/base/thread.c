@@ -14,7 +14,8 @@ rota__atomic(const rota__helper *) rota__anyones_helper;
 
 /* -- A thread's life ------------------------------------------------------ */
 
-/* Destructors that run after this one may enter the thread once more. */
+/* A destructor of the program that runs later may call the library. Then the thread is prepared
+   again, and this function runs once more. */
 static void at_thread_exit(rota__os_exit_hook *at_exit)
 {
     rota_thread *self = ROTA__CONTAINER(at_exit, rota_thread, at_exit);
@@ -142,7 +143,7 @@ void rota__interrupt_execution(rota__execution *execution)
     rota_thread *thread = execution->thread;
 
     set_flag(execution);
-    if (thread->signal_target == NULL) /* it was set before any other thread knew this one */
+    if (thread->signal_target == NULL) /* set before any other thread had the address of this one */
         return;
     rota__mutex_lock(&thread->signal_lock);
     if (thread->current == execution) /* thread.T5a */
@@ -161,7 +162,7 @@ void rota_thread_interrupt(rota_thread *thread)
     rota__swap_release(&thread->interrupted, 1); /* thread.T4c; pairs with is_flagged */
     rota__unpark(thread);                        /* thread.T2a */
     if (thread->signal_target != NULL)
-        rota__os_thread_signal(thread->signal_target); /* whatever it executes */
+        rota__os_thread_signal(thread->signal_target); /* whichever execution is current */
 }
 
 void rota__stop_set(rota__stop_word *stop)

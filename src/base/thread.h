@@ -2,18 +2,18 @@
 /*
  * thread.h - the thread record, executions and interrupts.
  *
- * Every thread has a rota_thread in its thread-local storage. It knows what the thread executes: a
- * task, a task that the thread runs inside that one while it waits, and so on. Each execution has
- * an interrupt flag of its own. An execution of an executor's task also refers to the stop word of
- * that executor.
+ * Every thread has a rota_thread in its thread-local storage. It has a chain of executions: a task, a
+ * task that the thread runs while the first one waits, and so on. Each execution has an interrupt
+ * flag of its own. An execution of an executor's task also refers to the stop word of that executor.
  *
  *   thread.T1  An execution's flag is for that execution. A thread's flag is for the execution that
- *              is current when the thread checks it. When another execution begins, the flag moves
- *              into the current one; if that one ends without having taken it, it moves back. A
- *              stop word interrupts each execution that refers to it once.
+ *              is current when the thread checks it. Before another execution begins, the thread's
+ *              flag moves into the current execution. If that execution ends without having taken
+ *              the interrupt, the flag moves back to the thread. A stop word interrupts each
+ *              execution that refers to it once.
  *   thread.T2  A thread that sets a flag or a stop word then unparks the interrupted thread. A
- *              thread that waits checks all three after each unpark. So no interrupt is slept
- *              through.
+ *              thread that waits checks its own flag, the flag of its current execution and the
+ *              stop word after each unpark. So no interrupt is slept through.
  *   thread.T3  A thread does not exit while it is held: another thread has its address and will
  *              still unpark it (wait.h).
  *   thread.T4  A flag is set by a read-modify-write, which releases, and taken by a swap, which
@@ -43,13 +43,13 @@ typedef struct rota__trace_record rota__trace_record; /* trace.h */
 /* Belongs to an executor: 0, or 1 from rota_shutdown_now on (thread.T6). */
 typedef rota__atomic(uint32_t) rota__stop_word;
 
-/* Values of a flag, which are added up. */
+/* Bits of an execution's flag. */
 enum {
     ROTA__INTERRUPT_TASK = 1,  /* this execution was interrupted */
-    ROTA__INTERRUPT_THREAD = 2 /* its thread was, while this execution was current (thread.T1) */
+    ROTA__INTERRUPT_THREAD = 2 /* the thread was, while this execution was current (thread.T1) */
 };
 
-/* On the stack of the thread that executes. Aligned so that its address leaves bits free. */
+/* On the stack of its thread, except the outermost. Aligned, so that the low bits of its address are free. */
 struct rota__execution {
     _Alignas(16) rota_thread *thread;
     rota__execution *outer;             /* the one around it, or NULL */
@@ -57,8 +57,8 @@ struct rota__execution {
     rota__stop_word *stop;              /* of the executor whose task it is, or NULL */
     rota__atomic(uint32_t) interrupted; /* thread.T1 */
     bool stop_taken;                    /* thread.T6 */
-    bool may_fail;                      /* rota_fail counts here */
-    int error;                          /* its code */
+    bool may_fail;                      /* rota_fail has an effect here */
+    int error;                          /* the code that was given to rota_fail, or 0 */
 };
 
 struct rota_future;
@@ -77,10 +77,10 @@ typedef struct rota__helper {
     void (*wait_ends)(const struct rota__helper *self);
 } rota__helper;
 
-/* Of threads that have none of their own; NULL: there is none. */
+/* The helper of threads that have no helper of their own, or NULL. */
 extern rota__atomic(const rota__helper *) rota__anyones_helper;
 
-/* How long it pays to spin at one place: wait.h. Begins with zeros. */
+/* How long it pays to spin at one place: see wait.h. All zero at first. */
 typedef struct rota__spin_budget {
     rota_ns time;
     unsigned misses; /* in a row */
@@ -96,7 +96,7 @@ struct rota_thread {
     rota__os_word permit;                /* wait.c only */
     rota__atomic(uint32_t) interrupted;  /* thread.T1 */
     rota__atomic(uint32_t) holds;        /* thread.T3 */
-    bool watched;                        /* its end will be noticed */
+    bool watched;                        /* at_exit is set: the library notices the thread's end */
     rota__execution *current;            /* the innermost; others read it as thread.T5 says */
     rota__execution outermost;           /* outside of tasks; a worker's has a stop word */
     const rota__inside *inside;          /* what it is inside of, innermost first, or NULL */
@@ -119,10 +119,11 @@ rota_thread *ex_self(void);
 extern _Thread_local rota_thread rota__this_thread ROTA__TLS_MODEL;
 #endif
 
-/* Prepares the calling thread's; `watched` stays false if its end cannot be noticed. */
+/* Prepares the record of the calling thread. `watched` stays false if the library cannot notice the
+   end of the thread. */
 void rota__thread_enter(rota_thread *self);
 
-/* In a child of fork(2): the threads and executors of the parent are not here. */
+/* Called in a child of fork(2): forgets the threads and executors of the parent. */
 void rota__thread_reset_after_fork(rota_thread *self);
 
 static inline rota_thread *rota__self(void)
@@ -177,11 +178,11 @@ static inline void rota__execution_leave(rota__execution *execution)
         rota__move_interrupt_out(execution);
 }
 
-/* Both. */
+/* rota__execution_init and rota__execution_enter; and rota__execution_leave. */
 void rota__execution_begin(rota__execution *execution, const void *subject, rota__stop_word *stop);
 void rota__execution_end(rota__execution *execution);
 
-/* Does the calling thread execute `subject`, at any depth? */
+/* Tells whether the calling thread executes `subject`, at any depth. */
 bool rota__is_executing(const void *subject);
 
 /* -- Inside --------------------------------------------------------------- */
@@ -203,9 +204,9 @@ void rota__interrupt_execution(rota__execution *execution);
 void rota__stop_set(rota__stop_word *stop);
 void rota__stop_wake(rota_thread *thread, const rota__stop_word *stop);
 
-/* Is the current execution of `self`, the calling thread, interrupted? */
+/* Tells whether the current execution of `self`, the calling thread, is interrupted. */
 bool rota__is_interrupted(const rota_thread *self);
-bool rota__take_interrupt(rota_thread *self); /* and clears the flag */
+bool rota__take_interrupt(rota_thread *self); /* also clears the flags */
 
 /* -- Holds (thread.T3) ----------------------------------------------------------- */
 
@@ -215,7 +216,7 @@ static inline void rota__thread_hold(rota_thread *self)
     rota__add_relaxed(&self->holds, 1);
 }
 
-/* The last access to the thread by its waker. */
+/* Ends a hold. This is the waker's last access to the thread. */
 static inline void rota__thread_release(rota_thread *thread)
 {
     rota__sub_release(&thread->holds, 1); /* pairs with at_thread_exit */

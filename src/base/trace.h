@@ -49,7 +49,7 @@ typedef struct rota__traced {
     const void *executor;
     const char *name;
     const void *future; /* or NULL */
-    int64_t stamp;      /* when it was submitted or is due; 0 or INT64_MIN if unknown */
+    int64_t stamp;      /* submission (less than 0) or due time; 0 or INT64_MIN: unknown */
     bool follows;       /* the worker took it from a queue right after its last task */
 } rota__traced;
 
@@ -61,14 +61,14 @@ typedef enum rota__trace_event {
     ROTA__TRACE_STEAL,
     ROTA__TRACE_FULL, /* a queue has no room */
     ROTA__TRACE_REJECT,
-    ROTA__TRACE_LATE,   /* a timer; the value is the delay */
+    ROTA__TRACE_LATE,   /* a timer ran late; the value is the delay */
     ROTA__TRACE_THREAD, /* in a recording: the following events are of this thread */
     ROTA__TRACE_NAME,   /* in a recording: a part of the name of the thread */
     ROTA__TRACE_NAMED,  /* in a recording: the last part of the name */
 } rota__trace_event;
 
 struct rota__tracer {
-    int64_t (*stamp)(void); /* for a submitted task: less than 0, more than INT64_MIN */
+    int64_t (*stamp)(void); /* the time of a submission, as a number between INT64_MIN and 0 */
     void (*begin)(rota__span *span, const rota__traced *task);
     void (*end)(rota__span *span, bool has_failed);
     void (*event)(rota__trace_event event, const void *executor, int64_t value);

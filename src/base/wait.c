@@ -9,7 +9,7 @@
  *   PARKED   -> EMPTY     park, when it returns without an unpark
  *
  * Each thread has a word of its own. A counter that all threads share could return to the value that
- * a stopped thread has seen.
+ * a preempted thread has seen.
  */
 #include "base/wait.h"
 
@@ -52,7 +52,7 @@ int rota__park_until(rota_thread *self, bool (*ready)(void *arg), void *arg, rot
 
 /* -- Waiters -------------------------------------------------------------- */
 
-/* The task of a worker waits: another worker may stand in. */
+/* Tells the worker's pool that the thread is about to wait, so that another worker may stand in. */
 static const rota__helper *call_on_block(const rota_thread *self)
 {
     const rota__helper *helper = self->helper;
@@ -96,9 +96,10 @@ void rota__waiter_cancel(rota__waiter *waiter)
     rota__thread_release(waiter->thread);
 }
 
+/* Pairs with rota__waiter_wake. */
 static bool is_woken(void *waiter)
 {
-    return rota__load_acquire(&((rota__waiter *)waiter)->woken) != 0; /* pairs with _wake */
+    return rota__load_acquire(&((rota__waiter *)waiter)->woken) != 0;
 }
 
 static bool is_poked(const rota__waiter *waiter)
@@ -268,7 +269,7 @@ void rota__spin_budget_update(rota__spin_budget *budget, rota_ns spun, bool paid
 
 bool rota__spinning_pays(void)
 {
-    static rota__atomic(unsigned) cpus; /* 0: not read yet, which means to read files */
+    static rota__atomic(unsigned) cpus; /* 0: not known yet; reading the number opens files */
     unsigned known = rota__load_relaxed(&cpus);
 
     if (known == 0) {

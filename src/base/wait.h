@@ -45,11 +45,11 @@ int rota__park_until(rota_thread *self, bool (*ready)(void *arg), void *arg, rot
 typedef struct rota__waiter {
     rota_thread *thread;
     rota__atomic(uint32_t) woken;
-    const rota__atomic(uint32_t) * poked; /* or NULL; not 0: the wait ends with ROTA_EAGAIN */
+    const rota__atomic(uint32_t) * poked; /* or NULL; ends the wait with ROTA_EAGAIN if not 0 */
 } rota__waiter;
 
-/* Takes the waiter out of its list, because of `why`: ROTA_ETIMEDOUT, ROTA_EINTERRUPTED or ROTA_EAGAIN. False: a
-   waker has done that, and wakes the waiter (wait.K2). */
+/* Takes the waiter out of its list. `why` is ROTA_ETIMEDOUT, ROTA_EINTERRUPTED or ROTA_EAGAIN.
+   Returns false if a waker has taken it out, and will wake it (wait.K2). */
 typedef bool rota__withdraw(rota__waiter *waiter, int why);
 
 /*
@@ -69,16 +69,16 @@ void rota__waiter_cancel(rota__waiter *waiter);
 /*
  * Waits until the waiter is woken: ROTA_OK. If the deadline passes or the thread is interrupted
  * first, the waiter is withdrawn, and the call returns ROTA_ETIMEDOUT or ROTA_EINTERRUPTED, which
- * clears the flag. A worker that helps may be poked, so that it looks for its task again: ROTA_EAGAIN.
- * If a waker was faster, its wake-up counts: ROTA_OK, and the flag stays set.
+ * clears the flag. If a worker that helps is poked, so that it searches for its task again, the call
+ * returns ROTA_EAGAIN. If a waker was faster, the call returns ROTA_OK, and the flag stays set.
  */
 int rota__waiter_wait(rota__waiter *waiter, rota_ns deadline, rota__withdraw *withdraw);
 
 /* Waits until the waiter is woken, and ignores interrupts: INT-11. */
 void rota__waiter_wait_uninterruptible(rota__waiter *waiter);
 
-/* Waits as an idle worker does: no other worker stands in for it, and with any status but ROTA_OK the
-   waiter stays in its list and the interrupt flag as it is. */
+/* Waits as an idle worker does: no other worker stands in for it. With any status but ROTA_OK the
+   waiter stays in its list, and the interrupt flag stays set. */
 int rota__waiter_wait_idle(rota__waiter *waiter, rota_ns deadline);
 
 /* Spins for up to `duration` without parking. True: the waiter was woken. */
@@ -109,10 +109,10 @@ void rota__latch_signal_all(rota__latch *latch);
 /* -- Spinning and back-off ------------------------------------------------ */
 
 /*
- * How long it pays to spin at one place before parking. To wake a thread on an idle CPU takes up to
+ * How long it pays to spin at one place before parking. Waking a thread on an idle CPU takes up to
  * 50 us on a virtual machine. The budget is halved when spinning was in vain and grows by a quarter
  * when it paid. After some misses it is tried once at its longest, since two threads that wake one
- * another would never find out that spinning pays. Not for several threads at once.
+ * another would never find out that spinning pays. Two threads must not use one budget at once.
  */
 rota_ns rota__spin_budget_get(const rota__spin_budget *budget);
 void rota__spin_budget_update(rota__spin_budget *budget, rota_ns spun, bool paid);

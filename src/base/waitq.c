@@ -22,7 +22,8 @@ static rota__waitq_entry *first_entry(const rota__waitq *queue)
     return first != NULL ? ROTA__CONTAINER(first, rota__waitq_entry, link) : NULL;
 }
 
-/* The newest entry goes first, unless the first one is still spinning and can be served sooner. */
+/* Appends the entry. With ROTA__NEWEST_FIRST it goes first instead, or second if the first entry is
+   still spinning and can be served sooner. */
 static void enqueue(rota__waitq *queue, rota__waitq_entry *entry)
 {
     rota__waitq_entry *first = first_entry(queue);
@@ -77,7 +78,7 @@ ROTA__NOINLINE rota__waitq_entry *rota__waitq_notify_slow(rota__waitq *queue)
     if (leader->state != ROTA__WAITQ_LEADING
         || queue->ops->ready_at(queue) >= leader->until) /* waitq.W1b */
         return NULL;
-    leader->state = ROTA__WAITQ_NOTIFIED; /* it is parked for too long now */
+    leader->state = ROTA__WAITQ_NOTIFIED; /* its park would last too long */
     return leader;
 }
 
@@ -96,7 +97,7 @@ static rota__waitq_entry *notify_successor(rota__waitq *queue)
     return notify_first(queue);
 }
 
-/* The thread retries without having parked. If others are queued it leads, as if notified. */
+/* The thread retries. If others are queued and no thread leads, it leads, as if notified. */
 static void let_retry(rota__waitq *queue, rota__waitq_entry *entry)
 {
     if (queue->leader == NULL && rota__waitq_queued(queue) > 0) /* waitq.W1c */

@@ -28,13 +28,13 @@
  * if none is under way.
  *
  * In a delay queue the condition becomes true by itself, at a known time. There the leader parks
- * until that time, and all other threads park without it. (D. Schmidt and others,
+ * until that time, and all other threads park until their own deadlines. (D. Schmidt and others,
  * "Leader/Followers", 2000.)
  *
  *   waitq.W1  If threads are queued and the condition is true, a notified thread leads. If threads
- *             are queued and the condition becomes true at a known time, a thread leads that is
- *             parked until then; or a queued thread has an earlier deadline, and restores waitq.W1 when
- *             it gives up.
+ *             are queued and the condition becomes true at a known time, either a leader is parked
+ *             until that time, or a queued thread has an earlier deadline. In the second case that
+ *             thread restores waitq.W1 when it gives up.
  *   waitq.W2  A thread that stops leading, or leaves the queue, restores waitq.W1 before it unlocks.
  *   waitq.W3  An entry leaves the queue once, under the lock. Either its own thread removes it, or
  *             a waker, which then wakes that thread after unlocking.
@@ -43,10 +43,12 @@
  *   waitq.W5  A thread that was handed an element, or whose element was taken, does not touch the
  *             wait queue again. A notified thread does, so the owner must not be freed before that
  *             thread has called rota__waitq_done.
- *   waitq.W6  A thread may limit its wait to an epoch. If it reads the epoch, then looks at
- *             something else (its pool), and tries and waits in that epoch only, it cannot miss a
- *             change of that something: the thread that makes the change begins a new epoch after
- *             it. The owner compares the epoch under the lock in each try.
+ *   waitq.W6  A thread may limit its wait to an epoch. It reads the epoch, then checks some
+ *             other state (of its pool), and then waits in that epoch only. So it cannot miss a
+ *             change of that state, because the thread that makes the change begins a new epoch
+ *             afterwards. A consumer also takes in that epoch only: the owner compares the epoch
+ *             under the lock of each take. A producer may still insert, and its pool checks the
+ *             state again after the insertion.
  */
 #ifndef ROTA_BASE_WAITQ_H
 #define ROTA_BASE_WAITQ_H
@@ -117,7 +119,7 @@ struct rota__waitq_entry {
     rota__waitq *queue;
     rota__waitq_state state;     /* under the lock; its own thread also reads it after a wake-up */
     void *element;               /* the producer's, or the one that a consumer was handed */
-    bool has_element;            /* the thread has taken one; under the lock that this needed */
+    bool has_element;            /* the thread has taken one; written under the lock of the take */
     uint32_t epoch;              /* the thread waits in this epoch only; or ROTA__ANY_EPOCH */
     rota_ns deadline;            /* of the caller */
     rota_ns until;               /* of the park: the deadline, or earlier if the thread leads */
@@ -155,7 +157,8 @@ void rota__waitq_done(rota__waitq *queue, rota__waitq_entry *entry);
 
 /* -- Waking: called with the lock held, unless a comment says otherwise ---- */
 
-/* Returns the current epoch. Called before the caller looks at what it must not miss (waitq.W6). */
+/* Returns the current epoch. Needs no lock. The caller then checks the state whose changes it must
+   not miss (waitq.W6). */
 static inline uint32_t rota__waitq_epoch(const rota__waitq *queue)
 {
     return rota__load_acquire(&queue->epoch); /* pairs with rota__waitq_abort_all_and_unlock */
@@ -200,8 +203,9 @@ rota__waitq_entry *rota__waitq_hand_off(rota__waitq *queue);
 /*
  * Begins a new epoch: all waiting threads return ROTA_EAGAIN, a parked leader included. Unlocks. A
  * pool calls this for its blocked submitters when something else than room has changed, and for its
- * idle workers when they must look at the pool again. A thread that has looked at the pool before
- * the change neither falls asleep nor takes an element, because its epoch is over (waitq.W6).
+ * idle workers when they must check the pool again. A thread that has checked the pool before the
+ * change does not fall asleep, because its epoch is over. A consumer takes no element either
+ * (waitq.W6).
  */
 void rota__waitq_abort_all_and_unlock(rota__waitq *queue);
 

@@ -17,11 +17,11 @@
  * ROTA__ON_UNWIND   the handler runs only when the thread ends inside
  *
  * Each is pthread_cleanup_push, the only mechanism that every C library honours. With glibc and
- * -fexceptions it is a cleanup attribute: a scope costs nothing unless the stack is unwound. The
- * library musl keeps a list of handlers and does not unwind the stack. A cleanup attribute of our
- * own would be ignored there. Without -fexceptions glibc's version is a setjmp, and calls the same
- * handler for ever if the handler ends the thread again. Therefore the whole library is compiled
- * with -fexceptions.
+ * -fexceptions it is a cleanup attribute: a scope costs nothing unless the stack is unwound. The C
+ * library musl keeps a list of handlers and does not unwind the stack. A cleanup attribute of our own would be
+ * ignored there. Without -fexceptions glibc's version is a setjmp, and calls the same handler for
+ * ever if the handler ends the thread again. Therefore the whole library is compiled with
+ * -fexceptions.
  *
  *   cleanup.U1  A scope is left through its END only: no return, break, continue or goto inside
  *               (tools/check_layers.py looks for them).

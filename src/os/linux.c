@@ -29,7 +29,7 @@ static struct timespec to_timespec(rota_ns ns)
                              .tv_nsec = (long)(ns % ROTA_SEC(1))};
 }
 
-/* Errors are wake-ups for no reason, which callers expect. */
+/* An error counts as a wake-up for no reason, which callers expect. */
 void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 {
     struct timespec until = to_timespec(rota__fault_until(deadline));
@@ -37,7 +37,7 @@ void rota__os_wait(rota__os_word *word, uint32_t expected, rota_ns deadline)
 
     if (rota__fault(ROTA__FAULT_WAIT))
         return;
-    /* The bitset form is the one whose time is absolute, on the monotonic clock. */
+    /* Only the bitset form has an absolute time-out on the monotonic clock. */
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
             deadline == ROTA_FOREVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
     errno = saved_errno;
@@ -54,7 +54,7 @@ void rota__os_wake(rota__os_word *word)
 
 void rota__os_reset_after_fork(void)
 {
-    rota__os_process++; /* the kernel alone knows the waiting threads */
+    rota__os_process++; /* only the kernel has a list of waiting threads */
 }
 
 /* -- Time and CPUs -------------------------------------------------------- */
@@ -67,7 +67,7 @@ rota_ns rota__os_now(void)
     return rota__fault_now((rota_ns)now.tv_sec * ROTA_SEC(1) + now.tv_nsec);
 }
 
-/* How many CPUs the scheduler may put this process on; 0: it does not say. */
+/* Returns on how many CPUs this thread may run, or 0 if the kernel does not say. */
 static unsigned affinity_cpus(void)
 {
     /* The kernel refuses a set smaller than its own; 64 Ki CPUs are enough. */
@@ -81,12 +81,12 @@ static unsigned affinity_cpus(void)
 }
 
 #ifndef __has_feature
-#define __has_feature(x) 0 /* clang's way to tell */
+#define __has_feature(x) 0 /* clang defines it */
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer) || !defined(SYS_membarrier)
 bool rota__os_membarrier(void)
 {
-    return false; /* the sanitizer would not know of it */
+    return false; /* the sanitizer does not know this barrier */
 }
 #else
 bool rota__os_membarrier(void)
@@ -105,7 +105,7 @@ bool rota__os_membarrier(void)
 
 void rota__os_reduce_timer_slack(void)
 {
-    prctl(PR_SET_TIMERSLACK, 1UL); /* ns; else 50 us are added to every wait */
+    prctl(PR_SET_TIMERSLACK, 1UL); /* in ns; the default adds up to 50 us to every timed wait */
 }
 
 unsigned rota__os_cpu_count(void)
@@ -156,7 +156,8 @@ void rota__os_get_thread_name(char *name)
         name[0] = '\0'; /* GCOVR_EXCL_LINE: prctl does not fail here */
 }
 
-/* A thread is a folder there, and so is what "." and ".." stand for. */
+/* The number of links of a folder in /proc is the number of its subfolders, one for each thread,
+   plus 2. */
 unsigned rota__os_thread_count(void)
 {
     int saved_errno = errno;
@@ -167,7 +168,7 @@ unsigned rota__os_thread_count(void)
     return is_known ? (unsigned)(threads.st_nlink - 2) : 0;
 }
 
-/* -- A descriptor that turns readable ------------------------------------- */
+/* -- A descriptor that becomes readable ----------------------------------- */
 
 int rota__os_event_open(rota__os_event *event)
 {

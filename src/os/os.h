@@ -4,9 +4,10 @@
  *
  * Only this folder makes system calls, calls pthread functions and depends on the platform. The
  * exceptions are files and sockets in src/observe. Each function promises as little as its callers
- * need: a wait may end for no reason, a name may be cut, a thread may not get its CPU. linux.c and
- * posix.c both implement the first three groups, and the build chooses one of them. event.c and
- * thread.c serve both.
+ * need: a wait may end for no reason, a name may be cut, a thread may not get its CPU.
+ *
+ * The build chooses linux.c or posix.c. Each of them implements the first two groups, opens events,
+ * and resets after a fork. The other functions are in event.c and thread.c, for every system.
  *
  * No function is a cancellation point: pthread_cancel does not end a thread inside the library,
  * where it may hold a lock or be in a list.
@@ -44,10 +45,10 @@ void rota__os_wake(rota__os_word *word);
 
 /* -- Time and CPUs -------------------------------------------------------- */
 
-rota_ns rota__os_now(void);               /* of the monotonic clock */
-unsigned rota__os_cpu_count(void);        /* CPUs that this process may use; at least 1 */
-bool rota__os_membarrier(void);           /* on every running thread of the process; or false */
-void rota__os_reduce_timer_slack(void);   /* timed waits of this thread end in time */
+rota_ns rota__os_now(void);             /* of the monotonic clock */
+unsigned rota__os_cpu_count(void);      /* CPUs that this process may use; at least 1 */
+bool rota__os_membarrier(void);         /* on all running threads of the process; false: refused */
+void rota__os_reduce_timer_slack(void); /* so that timed waits of this thread end in time */
 void rota__os_set_affinity(unsigned cpu); /* of the calling thread, if the system allows it */
 void rota__os_set_thread_name(const char *name); /* of the calling thread; may be cut */
 long rota__os_thread_id(void);             /* the system's number of the calling thread, or 0 */
@@ -65,7 +66,7 @@ typedef struct rota__os_event {
 
 int rota__os_event_open(rota__os_event *event); /* ROTA_EAGAIN: the system has none left */
 
-/* In another process than the one that opened it, the first two do nothing (event.E1). */
+/* In a child of the process that opened the event, signal and clear do nothing (event.E1). */
 void rota__os_event_signal(const rota__os_event *event);
 void rota__os_event_clear(const rota__os_event *event); /* not readable until signalled again */
 void rota__os_event_close(const rota__os_event *event);
@@ -100,8 +101,8 @@ typedef struct rota__os_thread {
     char name[ROTA__OS_NAME_SIZE];
 } rota__os_thread;
 
-/* Starts body(arg) on a new thread with all signals blocked. ROTA_EAGAIN: the system refuses, and
-   `body` is never called. */
+/* Starts body(arg) on a new thread, on which all signals but options->signal are blocked.
+   ROTA_EAGAIN: the system refuses, and `body` is never called. */
 int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options *options,
                           void (*body)(void *arg), void *arg);
 void rota__os_thread_join(rota__os_thread *thread);
@@ -109,7 +110,8 @@ void rota__os_thread_join(rota__os_thread *thread);
 /* Makes a blocking system call of a running thread end with EINTR, if it has a signal. */
 void rota__os_thread_signal(const rota__os_thread *thread);
 
-/* True if the signal can be caught. Installs a handler that does nothing, unless it has a handler. */
+/* Installs a handler that does nothing, unless the program has a handler for the signal. Returns
+   false if the signal cannot be caught. */
 bool rota__os_signal_prepare(int signal);
 bool rota__os_cpu_exists(uint32_t cpu);
 size_t rota__os_min_stack_size(void);

@@ -20,7 +20,7 @@ _Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a handle must hold a pth
 
 enum { NOT_BEGUN, BEGINS, HAS_BEGUN };
 
-/* The thread inherits a mask that blocks everything: GEN-12. */
+/* Unblocks one signal. A new thread inherits a mask that blocks all signals: GEN-12. */
 static void let_through(int signal)
 {
     sigset_t one;
@@ -82,7 +82,7 @@ static int create_blocked(pthread_t *handle, const pthread_attr_t *attributes,
     if (rota__fault(ROTA__FAULT_THREAD_START))
         return EAGAIN;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved); /* which the new thread inherits */
+    pthread_sigmask(SIG_SETMASK, &all, &saved); /* the new thread inherits this mask */
     if (options->create != NULL)
         error = options->create(handle, attributes, thread_main, thread, options->ctx);
     else
@@ -108,7 +108,7 @@ int rota__os_thread_start(rota__os_thread *thread, const rota__os_thread_options
     pthread_attr_destroy(&attributes); /* mutants: frees nothing in glibc and musl */
     if (error != 0)
         return ROTA_EAGAIN;
-    return ROTA_OK; /* without a look at the thread, which may be gone */
+    return ROTA_OK; /* does not read *thread, which may be joined and freed by now */
 }
 
 void rota__os_thread_join(rota__os_thread *thread)
@@ -129,7 +129,7 @@ void rota__os_thread_join(rota__os_thread *thread)
 
 static void do_nothing(int signal)
 {
-    (void)signal; /* it has made a system call return: that is all */
+    (void)signal; /* a system call has returned with EINTR, which is the purpose */
 }
 
 bool rota__os_signal_prepare(int signal)
@@ -140,7 +140,7 @@ bool rota__os_signal_prepare(int signal)
         return false;
     if ((action.sa_flags & SA_SIGINFO)
         || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
-        return true;                                       /* the program's own */
+        return true;                                       /* the program has a handler */
     action = (struct sigaction){.sa_handler = do_nothing}; /* without SA_RESTART */
     sigemptyset(&action.sa_mask);
     return sigaction(signal, &action, NULL) == 0;

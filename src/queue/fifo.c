@@ -93,8 +93,7 @@ static void await_batch(rota__fifo_end *end, const rota__fifo_end *other, size_t
 /*
  * Refreshes a limit that was reached. True: there is more. Two ends of the same speed would pass each
  * count and each line of slots from CPU to CPU and wait for it. So an end that finds little waits a
- * moment for a batch; if none comes, it does not try again for a while. With one producer and one
- * consumer this is three times faster.
+ * moment for a batch; if none comes, it does not try again for a while.
  */
 static ROTA__NOINLINE bool refresh_limit_slow(rota__fifo_end *end, const rota__fifo_end *other,
                                               size_t ahead)
@@ -228,7 +227,7 @@ static size_t pop_batch(rota__fifo *fifo, void **elements, size_t count, size_t 
 
 /*
  * If fewer elements than `max` are returned, the queue was empty when the new count was published.
- * So no thread may insert between the last refresh and that (QUEUE-38).
+ * So no thread may insert between the last refresh and the publishing (QUEUE-38).
  */
 static size_t drain(rota_queue *queue, void **elements, size_t max)
 {
@@ -273,8 +272,8 @@ static int peek(rota_queue *queue, rota__end end, rota__visitor *show, void *ctx
 /* -- Counts --------------------------------------------------------------- */
 
 /*
- * Exact at the moment of the middle load, unless elements are removed around it. While other threads
- * change the queue all the time, the result is a size that it could have.
+ * Exact at the moment of the load of `back`, unless elements are removed from the middle meanwhile,
+ * or the front changes in every try. Then the result is a size that the queue could have.
  */
 static size_t size(rota_queue *queue)
 {
@@ -350,7 +349,7 @@ static void abort_consumers(rota_queue *queue)
     /* Pairs with rota__queue_consumer_epoch. */
     rota__store_release(&fifo->front.epoch, rota__waitq_next_epoch(&fifo->back.waitq));
     rota__mutex_unlock(&fifo->front.lock);
-    rota__waitq_abort_all_and_unlock(&fifo->back.waitq); /* unlocks last, as in waitq.W5 */
+    rota__waitq_abort_all_and_unlock(&fifo->back.waitq); /* the last access: waitq.W5 */
 }
 
 /* -- Making and freeing --------------------------------------------------- */

@@ -47,12 +47,12 @@ typedef struct rota__fifo_cursor {
 typedef struct rota__fifo_end {
     _Alignas(ROTA__CACHE_LINE) rota__mutex lock;
     rota__atomic(uint32_t) epoch; /* fifo.Q7; of the front only */
-    uint64_t count;               /* fifo.Q1; a copy of `published` */
+    uint64_t count;               /* fifo.Q1; `published` is a copy for the other end */
     uint64_t limit;               /* how far the count may go, as far as this end knows */
     rota__fifo_cursor cursor;
     rota__waitq waitq;  /* fifo.Q4; its first fields share the line of the lock */
-    unsigned refreshes; /* of the limit, since this end has awaited a batch */
-    unsigned backoff;   /* how many must pass before it does so again: await_batch */
+    unsigned refreshes; /* of the limit, since the last await_batch */
+    unsigned backoff;   /* how many refreshes must pass before the next await_batch */
 
     /* In a line of its own, because the other end reads it. */
     _Alignas(ROTA__CACHE_LINE) rota__atomic(uint64_t) published;
@@ -201,7 +201,7 @@ bool rota__fifo_has_transfers(rota_queue *queue);
 
 /* Called with the front lock held: the element of this number was taken. */
 void rota__transfer_taken(rota__fifo *fifo, uint64_t number);
-/* Called with both locks held: the element of this number has another one now. */
+/* Called with both locks held: the element with this number now has the number `now`. */
 void rota__transfer_moved(rota__fifo *fifo, uint64_t number, uint64_t now);
 
 #endif

@@ -70,7 +70,7 @@ static void lower_back_count(rota__fifo *fifo, size_t removed)
 
 static void move_transfer(rota__fifo *fifo, uint64_t number, uint64_t now, bool goes)
 {
-    if (rota__load_relaxed(&fifo->transfer_count) == 0) /* under the lock that adds them */
+    if (rota__load_relaxed(&fifo->transfer_count) == 0) /* exact: the back lock is held */
         return;
     if (goes)
         rota__transfer_taken(fifo, number); /* QUEUE-39 */
@@ -78,7 +78,7 @@ static void move_transfer(rota__fifo *fifo, uint64_t number, uint64_t now, bool 
         rota__transfer_moved(fifo, number, now);
 }
 
-/* Each element that stays moves forward once, over those that go. */
+/* Each element that stays moves once, towards the front, over the removed elements. */
 size_t rota__fifo_filter(rota__fifo *fifo, rota__fifo_predicate *drop, void *ctx)
 {
     rota__fifo_cursor from = fifo->front.cursor;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handoff.c - a locked queue over a container that is always empty: a producer and a consumer meet.
+ * handoff.c - a queue without room: each producer gives its element directly to a consumer.
  *
- * The thread that comes second finds the other one in a wait queue and exchanges the element with it.
+ * The container is always empty. The thread that comes second finds the other one in a wait queue and
+ * exchanges the element with it.
  * At most one of the two wait queues has entries. The fair kind serves the oldest entry, the other
  * kind the newest. (Both are described by Scherer, Lea and Scott, "Scalable synchronous queues",
  * 2006; here a lock is held for the few instructions of the exchange.)
@@ -107,7 +108,7 @@ static rota_ns producer_ready_at(const rota__waitq *waitq)
     return rota__waitq_queued(&locked->producers) > 0 ? ROTA__READY : ROTA_FOREVER;
 }
 
-/* Two threads that spin for each other before they are queued would not meet. */
+/* seems_ready is NULL: the other side cannot find a thread that spins before it is queued. */
 static const rota__waitq_ops for_consumer = {consumer_ready_at, NULL};
 static const rota__waitq_ops for_producer = {producer_ready_at, NULL};
 

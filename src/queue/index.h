@@ -2,7 +2,7 @@
 /*
  * index.h - a hash table that finds an item by its pointer.
  *
- * The table grows and shrinks by one bucket at a time, so that no call pays for all (Litwin,
+ * The table grows and shrinks by one bucket at a time, so no call pays for a whole resize (Litwin,
  * "Linear Hashing", 1980). It never fails: if there is no memory for more buckets, its chains get
  * longer. The same pointer may be in it twice.
  *
@@ -27,7 +27,7 @@ typedef struct rota__index {
     size_t round;
     size_t split; /* less than round */
     size_t count;
-    rota__index_item *one; /* the array of an index that has no memory yet */
+    rota__index_item *one; /* the array until memory is allocated */
 } rota__index;
 
 void rota__index_init(rota__index *index);

@@ -3,8 +3,8 @@
  * locked.h - a queue that consists of one lock and a container.
  *
  * The container knows nothing of threads. The library has a deque, ordered containers (priority and
- * delay queue) and an empty one (hand-off queue); a scheduled pool has its own; and a user's container
- * is one that has the defaults.
+ * delay queue) and an empty one (hand-off queue); a scheduled pool has its own. A user's container
+ * gets the defaults.
  */
 /* layers: open, a container of another module becomes a queue */
 #ifndef ROTA_QUEUE_LOCKED_H
@@ -16,9 +16,10 @@ typedef struct rota__locked rota__locked;
 
 /* The functions of a container. Called with the lock held, except base.free. */
 typedef struct rota__container_ops {
-    rota_queue_ops base; /* all of them are there, `room` and `free` too */
+    rota_queue_ops base; /* no member is NULL, not even `room` and `free` */
 
-    /* The other ends of a deque. Only a deque is asked for them; the others repeat those of `base`. */
+    /* The other ends of a deque. Only a deque is asked for them. Other containers repeat the
+       functions of `base`. */
     int (*insert_front)(void *self, void *element);
     void *(*take_back)(void *self);
     void *(*peek_back)(void *self);
@@ -60,7 +61,7 @@ int rota__locked_new_of(const rota__queue_kind *kind, const rota_queue_ops *base
 
 extern const rota__queue_kind rota__locked_kind;
 
-/* Parts of kinds that differ from it. */
+/* Members for kinds that replace some functions of rota__locked_kind. */
 #define ROTA__LOCKED_ENDS \
     .insert = rota__locked_insert, .take = rota__locked_take, .drain = rota__locked_drain
 #define ROTA__LOCKED_REST                                                                      \

@@ -2,8 +2,8 @@
 /*
  * nodes.h - a list of nodes, one per element.
  *
- * A visit keeps its position while the lock is yielded by a marker: a node without an element, which
- * all other functions skip.
+ * While a visit yields the lock, a marker keeps its position. A marker is a node without an element.
+ * All other functions skip it.
  */
 #ifndef ROTA_QUEUE_NODES_H
 #define ROTA_QUEUE_NODES_H

@@ -50,7 +50,7 @@ static rota_ns no_time(const void *element, void *ctx)
     return 0;
 }
 
-/* `due` is asked once, and without memory nothing is left behind: QUEUE-15, QUEUE-27. */
+/* Calls `due` once for each element. Changes nothing if memory runs out: QUEUE-15, QUEUE-27. */
 static int insert(void *into, void *element)
 {
     ordered *self = into;

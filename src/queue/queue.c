@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/* Reading locks the queue, and a visit leaves markers in it, so it is const for the caller only. */
+/* The queue is const for the caller only: reading takes a lock, and a visit adds markers. */
 static rota_queue *mutable(const rota_queue *queue)
 {
     return (rota_queue *)(uintptr_t)queue;

@@ -34,7 +34,7 @@ typedef void rota__visitor(void *element, void *ctx);
  * that has ended. They are called with a lock of the queue held, except visit_done.
  */
 typedef struct rota__element_ops {
-    /* Before an insertion into a queue with one lock. Any status but ROTA_OK refuses the element. */
+    /* Before an insertion into a container. Any status but ROTA_OK refuses the element. */
     int (*may_enter)(void *ctx, void *element);
 
     /* Before the element is shown. False: it has ended, and must not be shown. */
@@ -112,9 +112,9 @@ typedef struct rota__queue_kind {
 
     int (*transfer)(rota_queue *queue, void *element, rota_ns deadline);
     int (*try_transfer)(rota_queue *queue, void *element);
-    bool (*has_transfers)(rota_queue *queue); /* producers wait for their consumers */
+    bool (*has_transfers)(rota_queue *queue); /* a producer waits until its element is taken */
     bool is_deque;
-    bool has_user_functions; /* which look at the elements */
+    bool has_user_functions; /* a container or function of the user's reads the elements */
 
     void (*free)(rota_queue *queue);
 } rota__queue_kind;
@@ -132,7 +132,7 @@ struct rota_queue {
     const rota__queue_kind *kind;
     rota__waitq *producers; /* wait for room */
     rota__waitq *consumers; /* wait for an element; insertions hold its lock */
-    const rota__atomic(uint32_t) * consumer_epoch; /* under the lock of `take`: waitq.W6 */
+    const rota__atomic(uint32_t) * consumer_epoch; /* `take` reads it under its lock: waitq.W6 */
     const rota__element_ops *element_ops;          /* or NULL: no pool owns the queue */
     void *element_ctx;                             /* for may_enter */
 };
@@ -145,25 +145,27 @@ static inline bool rota__epoch_is_over(const rota_queue *queue, uint32_t epoch)
 
 /* -- For pools; see also rota__queue_insert and rota__queue_take in fifo.h -- */
 
-/* Is it empty? Exact: the answer accounts for every insertion before the call, and a thread that
-   inserts later sees everything that the caller did before. */
+/* Tells whether the queue is empty. The answer is exact: it accounts for every insertion before the
+   call. A thread that inserts later sees everything that the caller did before. */
 bool rota__queue_is_empty(rota_queue *queue);
 
-/* Returns how long it takes until the first element is due; ROTA_FOREVER: there is none. */
+/* Returns the time until the first element is due, or ROTA_FOREVER if there is none. */
 rota_ns rota__queue_ready_in(rota_queue *queue);
 
 /*
- * A submitter waits for room, or for a change of its pool. It reads the epoch, looks at the pool,
- * and inserts in that epoch: ROTA_EAGAIN if producers were aborted since it read the epoch
- * (waitq.W6).
+ * A submitter waits for room, or for a change of its pool. It reads the epoch, checks the pool, and
+ * then inserts. If there is room, the element is inserted in any epoch, and the submitter checks the
+ * pool again. If there is none, it waits in that epoch only: ROTA_EAGAIN if producers were aborted
+ * since it read the epoch (waitq.W6).
  */
 uint32_t rota__queue_producer_epoch(const rota_queue *queue);
 int rota__queue_insert_in_epoch(rota_queue *queue, void *element, uint32_t epoch, rota_ns timeout);
 void rota__queue_abort_producers(rota_queue *queue);
 
 /*
- * A worker waits for a task, or for a change of its pool, in the same way: it reads the epoch, looks
- * at the pool, and takes in that epoch. ROTA_EAGAIN if consumers were aborted since it read the epoch.
+ * A worker waits for a task, or for a change of its pool, in the same way: it reads the epoch, checks
+ * the pool, and takes in that epoch only. ROTA_EAGAIN if consumers were aborted since it read the
+ * epoch.
  */
 static inline uint32_t rota__queue_consumer_epoch(const rota_queue *queue)
 {

@@ -4,12 +4,12 @@
  *
  * The element is in the queue like any other. Its producer is in a list that is ordered by the
  * numbers of elements: the thread that takes the element wakes the producer. The list grows under
- * the back lock and shrinks under the front lock, so it has a lock of its own. A thread that holds
- * both locks of the queue (fifo.Q3) needs no third one.
+ * the back lock and mostly shrinks under the front lock, so it has a lock of its own. A thread that
+ * holds both locks of the queue (fifo.Q3) needs no third one.
  *
  *   transfer.T1  A transfer ends once: a consumer takes its element and wakes the producer, or the
- *                producer takes the element out again. A producer that comes too late for that
- *                waits for the wake.
+ *                producer takes the element out again. A producer that finds its element taken
+ *                waits for the wake-up.
  *   transfer.T2  The list changes with its own lock held, or with both locks of the queue.
  */
 #include "queue/fifo.h"
@@ -111,7 +111,7 @@ int rota__fifo_transfer(rota_queue *queue, void *element, rota_ns deadline)
     mine.number = fifo->back.count;
     add(fifo, &mine);
     status = rota__fifo_append(fifo, element, &next);
-    bool is_inside = status == ROTA_OK && next == NULL; /* neither refused nor handed over */
+    bool is_inside = status == ROTA_OK && next == NULL; /* neither refused nor handed off */
     if (!is_inside)
         take_back(fifo, &mine);
     rota__mutex_unlock(&fifo->back.lock);

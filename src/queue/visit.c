@@ -24,7 +24,8 @@ static void free_ended(rota__queue_visit *visit)
         rota__free(visit->ended, visit->ended_capacity * sizeof(void *));
 }
 
-/* Makes room for one more. Only a container that is walked in one go needs memory for that. */
+/* Makes room for one more. Only a walk that does not yield the lock needs memory for that. Without
+   memory the element is not shown. */
 static bool reserve(rota__queue_visit *visit)
 {
     if (ROTA__LIKELY(visit->ended_count < visit->ended_capacity))
