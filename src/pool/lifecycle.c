@@ -375,6 +375,8 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const ro
     }
     init(pool, options, ops, plan, queue);
     queue->element_ops = &rota__pool_element_ops;
+    if (ops == &listed_pool_ops)
+        rota__pool_list(pool);
     rota__executor_register(&pool->executor, executor_ops, what);
     return ROTA_OK;
 }
@@ -396,8 +398,6 @@ int rota_pool_new(const rota_pool_options *options, rota_executor **out)
         rota__free(pool, sizeof *pool);
         return status;
     }
-    if (is_listed)
-        rota__pool_list(pool);
     *out = &pool->executor;
     return ROTA_OK;
 }

@@ -160,7 +160,6 @@ int rota__pool_init(rota__pool *pool, const rota_pool_options *options, const ro
 /* Frees what a pool owns, after rota__executor_unregister, but not its memory. */
 void rota__pool_destroy(rota__pool *pool);
 
-extern const rota__pool_ops rota__plain_pool_ops;
 int rota__pool_accept(rota__pool *pool, rota_task *task, rota_ns due); /* of a thread pool */
 int rota__pool_submit(rota_executor *ex, rota_task *task, rota_ns due);
 

@@ -70,14 +70,15 @@ static int may_enter(void *ctx, rota_task *task)
    the caller has the place of a worker that could not be started (pool.P8). */
 static int ensure_worker(rota__pool *pool)
 {
-    uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
-    int status = ROTA_OK;
+    rota__ctl *ctl = &pool->workers.ctl;
+    int status = ROTA_EREJECTED;
 
-    if (workers < rota__load_relaxed(&pool->core))
+    if (rota__ctl_workers(rota__ctl_load(ctl)) < rota__load_relaxed(&pool->core))
         status = rota__pool_add_worker(pool, NULL, ROTA__TO_CORE);
-    else if (workers == 0)
+    /* Another thread may just have lowered `core`, also to 0. */
+    if (status == ROTA_EREJECTED && rota__ctl_workers(rota__ctl_load(ctl)) == 0)
         status = rota__pool_add_worker(pool, NULL, ROTA__TO_LIMIT);
-    /* ROTA_EREJECTED: another thread has started a worker, lowered `core`, or shut the pool down. */
+    /* ROTA_EREJECTED: there are enough workers, or the pool has been shut down. */
     return status != ROTA_EREJECTED ? status : ROTA_OK;
 }
 
