@@ -164,6 +164,17 @@ EXPLORE(two_schedule_on_a_pool_without_threads)
     ex_check(runs(0) == 1 && runs(1) == 1);
 }
 
+/* SCHED-19: also if the number of core threads falls to 0 in between. */
+EXPLORE(a_task_is_scheduled_as_core_threads_are_taken_away)
+{
+    begin(&(rota_sched_options){.core_threads = 1});
+    ex_thread *other = ex_start(schedule_and_get, NUMBER(0));
+    ex_check(rota_pool_set_core_threads(sched, 0) == ROTA_OK);
+    ex_join(other);
+    ex_check(rota_close(sched) == ROTA_OK);
+    ex_check(runs(0) == 1);
+}
+
 static rota_ns seen; /* when the early task ran, or the worker left */
 
 static void *look_at_clock(void *unused)
