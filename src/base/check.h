@@ -20,11 +20,11 @@
 
 #define ROTA__ASSERT(condition)          ((condition) ? (void)0 : rota__bug(__FILE__, __LINE__, #condition))
 #define ROTA__DEMAND(condition, mistake) ((condition) ? (void)0 : rota__misuse(mistake))
-#define ROTA__MUST_RETURN(name, call)                                         \
-    do {                                                                      \
-        ROTA__ON_UNWIND_BEGIN(rota__did_not_return, (void *)(uintptr_t)name); \
-        call;                                                                 \
-        ROTA__ON_UNWIND_END;                                                  \
+#define ROTA__MUST_RETURN(name, call)                                           \
+    do {                                                                        \
+        ROTA__ON_UNWIND_BEGIN(rota__did_not_return, (void *)(uintptr_t)(name)); \
+        call;                                                                   \
+        ROTA__ON_UNWIND_END;                                                    \
     } while (0)
 #else
 #define ROTA__ASSERT(condition)          ((void)sizeof((condition) ? 1 : 0))

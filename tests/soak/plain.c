@@ -221,9 +221,19 @@ void plain_move(struct station *station, test_random *random)
 struct figures {
     rota_pool_stats stats;
     uint64_t turns, taken;
-    uint64_t skipped; /* items without a turn: no hook sees an item that was done before */
+    uint64_t skipped; /* at most so many tasks were done before a worker took them */
     unsigned rejections, threads;
 };
+
+/* How many tasks of an item may be done before a worker takes them. A periodic one may after any run. */
+static unsigned may_skip(const struct item *item)
+{
+    if (item->is_plain)
+        return 0;
+    if (item->most > 0)
+        return item->most;
+    return atomic_load(&item->turns) == 0 || item->is_periodic;
+}
 
 /* How often the pool had an item in its hands; of those that it took, how many it has counted. */
 static void add_up(const struct station *station, struct figures *now)
@@ -231,7 +241,7 @@ static void add_up(const struct station *station, struct figures *now)
     for (size_t i = 0; i < station_used(station); i++) {
         const struct item *item = &station->items[i];
         now->turns += atomic_load(&item->turns);
-        now->skipped += atomic_load(&item->turns) == 0 && !item->is_plain;
+        now->skipped += may_skip(item);
         now->taken += atomic_load(&item->offer) == ACCEPTED && !atomic_load(&item->by_caller)
                       && !atomic_load(&item->dropped);
     }
