@@ -368,13 +368,15 @@ static void serve_inline(rota__pool *pool, rota__run *run)
                     rota__queue_abort_producers(pool->queue); /* pool.P7 */
                 return;
             }
-        } else if (rota__worker_start(&pool->workers, NULL) == ROTA_OK) {
-            return;
-        } else if ((task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH)) != NULL) {
-            rota__run_task(run, task);
-        } else if (!rota__queue_is_empty(pool->queue) && abandon_place(pool)) {
-            return;
+            continue;
         }
+        if (rota__worker_start(&pool->workers, NULL) == ROTA_OK)
+            return;
+        task = rota__queue_take(pool->queue, ROTA__ANY_EPOCH);
+        if (task != NULL)
+            rota__run_task(run, task);
+        else if (!rota__queue_is_empty(pool->queue) && abandon_place(pool))
+            return;
     }
 }
 
