@@ -114,7 +114,7 @@ static int run_inside(rota__pool *pool, rota_task *task)
 
 /* How long a submitter waits for room. If the pool may add a worker, the system has refused a thread.
    No event reports that it would grant one again, so the submitter tries again after a while. */
-static rota_ns patience(const rota__pool *pool)
+static rota_ns room_timeout(const rota__pool *pool)
 {
     uint32_t workers = rota__ctl_workers(rota__ctl_load(&pool->workers.ctl));
 
@@ -139,7 +139,7 @@ int rota_reject_block(rota_executor *ex, rota_task *task, void *ctx)
         if (rota__is_inside(ex))
             return run_inside(pool, task);
         bool has_ended;
-        status = rota__pool_insert_in_epoch(pool, task, epoch, patience(pool), &has_ended);
+        status = rota__pool_insert_in_epoch(pool, task, epoch, room_timeout(pool), &has_ended);
         if (has_ended)
             return status;
         if (status == ROTA_OK)
