@@ -121,6 +121,46 @@ TEST(a_failure_in_the_caller_is_not_the_callers)
     assert_ok(rota_close(other));
 }
 
+struct sleeper {
+    rota_executor *pool;
+    atomic_uint begun;
+    int status;
+};
+
+static void *sleep_for_ever(void *arg)
+{
+    struct sleeper *sleeper = arg;
+
+    atomic_fetch_add(&sleeper->begun, 1);
+    sleeper->status = rota_sleep(ROTA_FOREVER);
+    return NULL;
+}
+
+static void submit_sleeper(void *arg)
+{
+    struct sleeper *sleeper = arg;
+
+    test_check(rota_execute(sleeper->pool, sleep_for_ever, sleeper) == ROTA_OK);
+}
+
+/* INT-07: a stop wakes every task of the pool, also on a thread of the program. */
+TEST(a_stop_interrupts_a_task_that_its_submitter_runs)
+{
+    struct sleeper sleeper = {.pool = test_small_pool(1, 1, 1)};
+    test_gate gate = {0};
+    test_probe probe = {0};
+
+    assert_ok(rota_pool_set_reject(sleeper.pool, rota_reject_caller_runs, NULL));
+    test_fill(sleeper.pool, &gate, &probe, 1);
+    test_thread *submitter = test_thread_start(submit_sleeper, &sleeper);
+    test_await_count(&sleeper.begun, 1);
+    assert_ok(rota_shutdown_now(sleeper.pool, NULL));
+    test_thread_join(submitter);
+    assert_status(sleeper.status, ROTA_EINTERRUPTED);
+    test_gate_open(&gate);
+    assert_ok(rota_close(sleeper.pool));
+}
+
 /* REJ-03, REJ-08 */
 TEST(with_caller_runs_a_pool_that_is_shut_down_discards_it)
 {
